@@ -2,11 +2,11 @@
 
 namespace stepcast {
 
-Row failed_row(const std::vector<Column>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates) {
+Row failed_row(const std::vector<Metric>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates) {
   PointReport unanswered;
   unanswered.coordinates = coordinates;
   Row row(columns.size());
-  for (std::size_t axis = 0; axis < axes; ++axis) row[axis] = columns[axis].cell(unanswered);
+  for (std::size_t axis = 0; axis < axes; ++axis) row[axis] = columns[axis].value(unanswered);
   return row;
 }
 

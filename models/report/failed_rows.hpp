@@ -12,7 +12,7 @@ namespace stepcast {
 
 /// A row of a point without an answer: its axes alone.
 /// @param axes  how many of the columns, which begin with them
-Row failed_row(const std::vector<Column>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates);
+Row failed_row(const std::vector<Metric>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates);
 
 /// Calls answered(PointReport) or failed(FailedPoint) for each point, in the study's order.
 template <class OfAnswered, class OfFailed>

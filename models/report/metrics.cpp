@@ -1,163 +1,230 @@
 #include "models/report/metrics.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "models/describe/describe.hpp"
+#include "models/report/text_table.hpp"
+#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
 
-Cell number(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
-template <class Q>
-Cell si(const Q& value) {
-  return Cell(value.si());
+using P = const PointReport&;
+
+template <class T>
+Cell cell_of(const T& value) {
+  if constexpr (IsOptional<T>::value) return value ? cell_of(*value) : Cell();
+  else if constexpr (IsQuantity<T>::value) return value.si();
+  else return value;
 }
-template <class Q>
-Cell si(const std::optional<Q>& value) {
-  return value ? Cell(value->si()) : Cell();
+/// Nothing where there is none of it.
+template <class T>
+Cell if_any(const T& value) {
+  return value > T{} ? cell_of(value) : Cell();
+}
+Cell if_any(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+/// A member of the whole run's report.
+template <class T>
+Cell of_run(P p, T RunReport::*member) {
+  return p.run ? cell_of((*p.run).*member) : Cell();
 }
 
-template <class F>
-Cell spread(const PointReport& p, F&& f) {
-  const auto& d = p.answers.shown().distribution;
-  return d ? Cell(f(*d).si()) : Cell();
+const std::optional<Distribution>& jitter_of(P p) { return p.answers.shown().distribution; }
+Cell of_jitter(P p, Seconds Distribution::*member) { return jitter_of(p) ? cell_of((*jitter_of(p)).*member) : Cell(); }
+
+std::string phases_of(const RunReport& run) {
+  std::vector<std::string> phases;
+  for (const PhaseReport& phase : run.phases)
+    phases.push_back(fmt::format("{}: {} x {} x {} s{}", phase.name, phase.epochs, phase.steps_per_epoch,
+                                 phase.step.si(),
+                                 phase.before > Seconds{} ? fmt::format(" + {} s", phase.before.si()) : ""));
+  return fmt::format("{}", fmt::join(phases, "; "));
 }
 
-std::string join(const std::vector<std::string>& parts, const char* separator) {
-  return fmt::format("{}", fmt::join(parts, separator));
+std::string between(Seconds low, Seconds high) { return fmt::format("{} .. {}", human_text(low), human_text(high)); }
+
+std::string memory_cell(P p) {
+  if (!p.memory) return "-";
+  return fmt::format("{}{}{}", p.memory->activations ? "" : "over ", human_text(p.memory->total()),
+                     p.lacks_memory.empty() ? "" : " !");
 }
 
-std::string describe(const RunReport& run) {
-  std::string text;
-  for (const PhaseReport& phase : run.phases) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("{}: {} x {} x {} s", phase.name, phase.epochs, phase.steps_per_epoch, phase.step.si());
-    if (phase.before > Seconds{}) text += fmt::format(" + {} s", phase.before.si());
+/// As a share of the step.
+std::string share_of_step(P p, Seconds part) { return share(part, p.answers.shown().step); }
+const Breakdown& breakdown_of(P p) { return p.answers.shown().breakdown; }
+
+bool is_trained(P p) { return p.samples_per_second > 0; }
+bool only_moves_bytes(P p) { return !is_trained(p) && p.algbw.has_value(); }
+/// An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+bool is_algorithm_news(P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }
+/// Why one shards, and computes again; and where a device is more than half full.
+bool is_memory_news(P p) {
+  return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5;
+}
+
+constexpr Better kLess = Better::less;
+
+// clang-format off
+/// {name, meaning, unit, value, {goal, title, better, score, may_lack_memory}, {head, asked, cell}, measured}
+std::vector<Metric> before_breakdown() {
+  return {
+      {"workers", "number of workers", &kCount, [](P p) { return Cell(std::int64_t{p.workers}); }, {}, {"workers"}},
+      {"strategy", "how gradients are exchanged", &kText, [](P p) { return Cell(p.strategy); }},
+      {"collective_algorithm", "algorithm of its collectives, with parameters that were decided", &kText,
+       [](P p) { return if_any(p.algorithm); }, {}, {"algorithm", is_algorithm_news}},
+      {"compressor", "how gradients are compressed", &kText, [](P p) { return Cell(p.compressor); }},
+      {"batch", "samples of a worker's pass", &kCount, [](P p) { return if_any(p.batch); }},
+      {"accumulation", "passes of a worker in a step", &kCount, [](P p) { return if_any(std::int64_t{p.accumulation}); }},
+      {"", "accumulation and batch: what a global batch is to a worker", {}, {}, {},
+       {"passes", [](P p) { return p.global_batch.has_value(); }, [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); }}},
+      {"step_time_s", "steady-state time per step", &kTime, [](P p) { return cell_of(p.answers.shown().step); },
+       {"step", "step time", kLess, "steps_per_s"}, {"step"}, "step_time"},
+      {"step_time_low_s", "step time with all the profile's times at the fast end of their spread", &kTime,
+       [](P p) { return p.band ? cell_of(p.band->low) : Cell(); }},
+      {"step_time_high_s", "step time with all the profile's times at the slow end of their spread", &kTime,
+       [](P p) { return p.band ? cell_of(p.band->high) : Cell(); }},
+      {"", "both ends of the step time's band", {}, {}, {},
+       {"error band", [](P p) { return p.band.has_value(); }, [](P p) { return p.band ? between(p.band->low, p.band->high) : "-"; }}},
+      {"", "jitter: percentiles of the step time", {}, {}, {},
+       {"p5 .. p95", [](P p) { return jitter_of(p).has_value(); }, [](P p) { return jitter_of(p) ? between(jitter_of(p)->p5, jitter_of(p)->p95) : "-"; }}},
+      {"first_step_time_s", "from a standing start to the end of the first step", &kTime,
+       [](P p) { return cell_of(p.answers.shown().first_step); }},
+      {"throughput_samples_per_s", "samples of all workers per second", &kSampleRate, [](P p) { return if_any(p.samples_per_second); },
+       {"throughput", "throughput", Better::more, "throughput_samples_per_s"},
+       {"samples/s", is_trained, [](P p) { return kSampleRate.cell(p.samples_per_second); }}, "throughput"},
+      {"tokens_per_s_per_worker", "tokens of a transformer per second and worker", &kTokenRate,
+       [](P p) { return cell_of(p.tokens_per_worker); }, {}, {"tokens/s each"}},
+      {"mfu", "model FLOPs utilization: two operations for each multiply-accumulate of forward, four of backward, over peaks", &kShare,
+       [](P p) { return cell_of(p.mfu); }, {"mfu", "model FLOPs utilization"}, {"MFU", [](P p) { return p.tokens_per_worker && p.mfu; }}},
+      {"speedup", "throughput over the baseline's", &kRatio, [](P p) { return cell_of(p.speedup); },
+       {"speedup", "speedup"}, {"speedup", is_trained}, "speedup"},
+      {"scaling_efficiency", "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone", &kShare,
+       [](P p) { return cell_of(p.scaling_efficiency); }, {"efficiency", "efficiency"}, {"efficiency", is_trained}, "scaling_efficiency"},
+      {"cost_per_million_samples", "in the currency of the cluster's prices", &kPrice, [](P p) { return cell_of(p.cost_per_million); },
+       {"cost", "cost of a million samples", kLess, "million_samples_per_cost"}, {"cost/1M"}},
+      {"payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", &kBytes, [](P p) { return if_any(p.payload); }},
+      {"message_size_B", "n: bytes exchanged in a step", &kBytes, [](P p) { return cell_of(p.message_size); }},
+      {"sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", &kBytes, [](P p) { return cell_of(p.sent_per_worker); }},
+      {"model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback", &kBytes,
+       [](P p) { return p.memory ? cell_of(p.memory->model()) : Cell(); }, {"state", "model state of a worker", kLess, "", true}},
+      {"activations_per_worker_B", "memory of a worker for a pass's activations, where layers have shapes", &kBytes,
+       [](P p) { return p.memory ? cell_of(p.memory->activations) : Cell(); }},
+      {"memory_per_worker_B", "both, where both are known; workspaces and a communication library's buffers are not counted", &kBytes,
+       [](P p) { return p.memory && p.memory->activations ? cell_of(p.memory->total()) : Cell(); },
+       {"memory", "memory of a worker", kLess, "", true}, {"memory", is_memory_news, memory_cell}},
+      {"lacks_memory", "whether what is known of that is more than the device has", &kTruth,
+       [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); }},
+      {"algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", &kBandwidth,
+       [](P p) { return cell_of(p.algbw); }, {"algbw", "algbw"}, {"algbw", only_moves_bytes}, "algbw"},
+      {"busbw_B_per_s", "algbw times nccl-tests' bus factor", &kBandwidth, [](P p) { return cell_of(p.busbw); },
+       {"busbw", "busbw"}, {"busbw", only_moves_bytes}, "busbw"},
+      {"", "forward, backward and update as a share of the step", {}, {}, {},
+       {"compute", is_trained, [](P p) { return share_of_step(p, breakdown_of(p).compute()); }}},
+      {"", "encode and decode as a share of the step", {}, {}, {},
+       {"codec", [](P p) { return breakdown_of(p).codec() > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).codec()); }}},
+      {"", "exposed communication as a share of the step", {}, {}, {},
+       {"exposed comm", [](P) { return true; }, [](P p) { return share_of_step(p, breakdown_of(p).exposed_communication); }}},
+      {"", "waiting as a share of the step", {}, {}, {},
+       {"waiting", [](P p) { return breakdown_of(p).waiting > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).waiting); }}},
+  };
+}
+
+std::vector<Metric> after_breakdown() {
+  return {
+      {"bound_s", "lower bound: step time that no schedule can beat", &kTime, [](P p) { return cell_of(p.bound.step); }, {},
+       {"lower bound", nullptr, [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); }}},
+      {"bound_compute_s", "lower bound: compute alone", &kTime, [](P p) { return cell_of(p.bound.compute); }},
+      {"bound_latency_s", "lower bound: latency alone", &kTime, [](P p) { return cell_of(p.bound.latency); }},
+      {"bound_bandwidth_s", "lower bound: bandwidth alone", &kTime, [](P p) { return cell_of(p.bound.bandwidth); }},
+      {"bound_reduction_s", "lower bound: reduction alone; of servers all that the busiest shard does", &kTime,
+       [](P p) { return cell_of(p.bound.reduction); }},
+      {"bound_gap", "step time over its lower bound, minus 1", &kDifference, [](P p) { return Cell(p.gap); }},
+      {"bound_gap_is_large", "whether the step takes more than twice its lower bound: is the scenario as meant?", &kTruth,
+       [](P p) { return Cell(has_large_gap(p)); }},
+      {"answered_by", "equations, replay, or both", &kText, [](P p) { return Cell(std::string(evaluators_of(p.answers))); }},
+      {"equations_step_time_s", "the equations' answer", &kTime,
+       [](P p) { return p.answers.equations ? cell_of(p.answers.equations->step) : Cell(); }},
+      {"replay_step_time_s", "the replay's answer", &kTime, [](P p) { return p.answers.replay ? cell_of(p.answers.replay->step) : Cell(); }},
+      {"difference", "replay over equations, minus 1", &kDifference, [](P p) { return cell_of(p.answers.difference()); }, {}, {"replay-eq."}},
+      {"run_time_s", "run: all phases with their one-off costs", &kRunTime, [](P p) { return of_run(p, &RunReport::time); },
+       {"run", "time of the whole run", kLess, "runs_per_s"}, {"run"}},
+      {"run_cost", "run: in the currency of the clusters' prices", &kPrice, [](P p) { return of_run(p, &RunReport::cost); },
+       {"run-cost", "cost of the whole run", kLess, "runs_per_cost"}, {"run cost"}},
+      {"run_speedup", "run: the baseline's run time over this one's", &kRatio, [](P p) { return of_run(p, &RunReport::speedup); }, {}, {"run speedup"}},
+      {"run_phases", "run: its phases, epochs x steps x step time", &kText, [](P p) { return p.run ? Cell(phases_of(*p.run)) : Cell(); }},
+      {"time_to_target_s", "run: until the epochs have passed that the method was seen to need", &kRunTime,
+       [](P p) { return of_run(p, &RunReport::to_target); }, {"target", "time to the run's target", kLess, "runs_to_target_per_s"}, {"to target"}},
+      {"run_target", "run: what is reached then, and by what evidence", &kText, [](P p) { return p.run ? if_any(p.run->target) : Cell(); }},
+      {"step_time_p5_s", "jitter: 5th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p5); }},
+      {"step_time_p50_s", "jitter: median of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p50); }},
+      {"step_time_p95_s", "jitter: 95th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p95); }},
+      {"step_time_p99_s", "jitter: 99th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p99); }},
+      {"replay_fidelity", "replay: folded to what, or full and why", &kText, [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); }},
+      {"steady_state", "how the evaluator knows that the state is steady", &kText, [](P p) { return Cell(p.answers.shown().steady_state); }},
+      {"critical_cycle", "equations: tasks that determine the step time", &kText,
+       [](P p) { return p.answers.equations ? Cell(fmt::format("{}", fmt::join(p.answers.equations->critical, " > "))) : Cell(); }},
+      {"notes", "what to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(texts_of(p.notes)); }},
+  };
+}
+// clang-format on
+
+std::vector<Metric> table() {
+  std::vector<Metric> all = before_breakdown();
+  for (const BreakdownPart& part : kBreakdownParts) {
+    all.push_back({fmt::format("{}_s", part.name), fmt::format("breakdown, the mean of all workers: {}", part.meaning),
+                   &kTime, [time = part.time](P p) { return cell_of(breakdown_of(p).*time); }});
+    if (part.time == &Breakdown::exposed_communication)
+      all.back().compared = {"exposed", "exposed communication", kLess};
   }
-  return text;
+  std::vector<Metric> rest = after_breakdown();
+  std::move(rest.begin(), rest.end(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace
 
-bool Column::holds(const Cell& value) const {
-  if (std::holds_alternative<std::monostate>(value)) return true;
-  switch (kind) {
-    case CellKind::truth: return std::holds_alternative<bool>(value);
-    case CellKind::count: return std::holds_alternative<std::int64_t>(value);
-    case CellKind::number: return std::holds_alternative<double>(value) || std::holds_alternative<std::int64_t>(value);
-    case CellKind::text: return std::holds_alternative<std::string>(value);
-    case CellKind::texts: return std::holds_alternative<std::vector<std::string>>(value);
-  }
-  return false;
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> all = table();
+  return all;
 }
 
-std::vector<Column> report_columns(const Report& report) {
-  std::vector<Column> columns;
+std::optional<double> number_of(const Metric& metric, const PointReport& point) {
+  const Cell value = metric.value(point);
+  const auto* number = std::get_if<double>(&value);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+std::string table_cell(const Metric& metric, const PointReport& point) {
+  if (metric.shown.cell) return metric.shown.cell(point);
+  const Cell value = metric.value(point);
+  if (const auto* number = std::get_if<double>(&value)) return metric.unit->cell(*number);
+  if (const auto* count = std::get_if<std::int64_t>(&value)) return std::to_string(*count);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return "-";
+}
+
+bool is_shown(const Metric& metric, const PointReport& point) {
+  if (metric.shown.asked) return metric.shown.asked(point);
+  return !metric.shown.head.empty() && !std::holds_alternative<std::monostate>(metric.value(point));
+}
+
+std::vector<Metric> report_columns(const Report& report) {
+  std::vector<Metric> columns;
   for (const std::string& axis : report.axes)
-    columns.push_back({axis, "axis of the study",
-                       [axis](const PointReport& p) -> Cell {
+    columns.push_back({axis, "axis of the study", &kText, [axis](P p) -> Cell {
                          for (const Coordinate& c : p.coordinates)
                            if (c.axis == axis) return c.value;
                          return {};
-                       },
-                       CellKind::text});
-  const auto add = [&](std::string name, std::string meaning, std::function<Cell(const PointReport&)> cell,
-                       CellKind kind = CellKind::number) {
-    for (const std::string& axis : report.axes)
-      if (axis == name) return;  // an axis already says it
-    columns.push_back({std::move(name), std::move(meaning), std::move(cell), kind});
-  };
-  using P = const PointReport&;
-  add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); }, CellKind::count);
-  add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); }, CellKind::text);
-  add("collective_algorithm", "algorithm of its collectives, with parameters that were decided",
-      [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); }, CellKind::text);
-  add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); }, CellKind::text);
-  add("batch", "samples of a worker's pass", [](P p) { return p.batch > 0 ? Cell(p.batch) : Cell(); }, CellKind::count);
-  add("accumulation", "passes of a worker in a step",
-      [](P p) { return p.accumulation > 0 ? Cell(std::int64_t{p.accumulation}) : Cell(); }, CellKind::count);
-  add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
-  add("step_time_low_s", "step time with all the profile's times at the fast end of their spread",
-      [](P p) { return p.band ? si(p.band->low) : Cell(); });
-  add("step_time_high_s", "step time with all the profile's times at the slow end of their spread",
-      [](P p) { return p.band ? si(p.band->high) : Cell(); });
-  add("first_step_time_s", "from a standing start to the end of the first step",
-      [](P p) { return si(p.answers.shown().first_step); });
-  add("throughput_samples_per_s", "samples of all workers per second",
-      [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
-  add("tokens_per_s_per_worker", "tokens of a transformer per second and worker",
-      [](P p) { return number(p.tokens_per_worker); });
-  add("mfu",
-      "model FLOPs utilization: two operations for each multiply-accumulate of forward, four of backward, over peaks",
-      [](P p) { return number(p.mfu); });
-  add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
-  add("scaling_efficiency",
-      "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone",
-      [](P p) { return number(p.scaling_efficiency); });
-  add("cost_per_million_samples", "in the currency of the cluster's prices",
-      [](P p) { return number(p.cost_per_million); });
-  add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them",
-      [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
-  add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
-  add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean",
-      [](P p) { return si(p.sent_per_worker); });
-  add("model_state_per_worker_B",
-      "memory of a worker for parameters, gradients, the optimizer's state and error feedback",
-      [](P p) { return p.memory ? si(p.memory->model()) : Cell(); });
-  add("activations_per_worker_B", "memory of a worker for a pass's activations, where layers have shapes",
-      [](P p) { return p.memory ? si(p.memory->activations) : Cell(); });
-  add("memory_per_worker_B",
-      "both, where both are known; workspaces and a communication library's buffers are not counted",
-      [](P p) { return p.memory && p.memory->activations ? si(p.memory->total()) : Cell(); });
-  add("lacks_memory", "whether what is known of that is more than the device has",
-      [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); }, CellKind::truth);
-  add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)",
-      [](P p) { return si(p.algbw); });
-  add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
-  for (const BreakdownPart& part : kBreakdownParts)
-    add(fmt::format("{}_s", part.name), fmt::format("breakdown, the mean of all workers: {}", part.meaning),
-        [time = part.time](P p) { return si(p.answers.shown().breakdown.*time); });
-  add("bound_s", "lower bound: step time that no schedule can beat", [](P p) { return si(p.bound.step); });
-  add("bound_compute_s", "lower bound: compute alone", [](P p) { return si(p.bound.compute); });
-  add("bound_latency_s", "lower bound: latency alone", [](P p) { return si(p.bound.latency); });
-  add("bound_bandwidth_s", "lower bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
-  add("bound_reduction_s", "lower bound: reduction alone; of servers all that the busiest shard does",
-      [](P p) { return si(p.bound.reduction); });
-  add("bound_gap", "step time over its lower bound, minus 1", [](P p) { return Cell(p.gap); });
-  add("bound_gap_is_large", "whether the step takes more than twice its lower bound: is the scenario as meant?",
-      [](P p) { return Cell(p.gap > kLargeGap - 1.0); }, CellKind::truth);
-  add("answered_by", "equations, replay, or both",
-      [](P p) { return Cell(std::string(evaluators_of(p.answers))); }, CellKind::text);
-  add("equations_step_time_s", "the equations' answer",
-      [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
-  add("replay_step_time_s", "the replay's answer",
-      [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
-  add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });
-  add("run_time_s", "run: all phases with their one-off costs", [](P p) { return p.run ? si(p.run->time) : Cell(); });
-  add("run_cost", "run: in the currency of the clusters' prices",
-      [](P p) { return p.run ? number(p.run->cost) : Cell(); });
-  add("run_speedup", "run: the baseline's run time over this one's",
-      [](P p) { return p.run ? number(p.run->speedup) : Cell(); });
-  add("run_phases", "run: its phases, epochs x steps x step time",
-      [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); }, CellKind::text);
-  add("time_to_target_s", "run: until the epochs have passed that the method was seen to need",
-      [](P p) { return p.run ? si(p.run->to_target) : Cell(); });
-  add("run_target", "run: what is reached then, and by what evidence",
-      [](P p) { return p.run && !p.run->target.empty() ? Cell(p.run->target) : Cell(); }, CellKind::text);
-  add("step_time_p5_s", "jitter: 5th percentile of the step time",
-      [](P p) { return spread(p, [](const Distribution& d) { return d.p5; }); });
-  add("step_time_p50_s", "jitter: median of the step time",
-      [](P p) { return spread(p, [](const Distribution& d) { return d.p50; }); });
-  add("step_time_p95_s", "jitter: 95th percentile of the step time",
-      [](P p) { return spread(p, [](const Distribution& d) { return d.p95; }); });
-  add("step_time_p99_s", "jitter: 99th percentile of the step time",
-      [](P p) { return spread(p, [](const Distribution& d) { return d.p99; }); });
-  add("replay_fidelity", "replay: folded to what, or full and why",
-      [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); }, CellKind::text);
-  add("steady_state", "how the evaluator knows that the state is steady",
-      [](P p) { return Cell(p.answers.shown().steady_state); }, CellKind::text);
-  add("critical_cycle", "equations: tasks that determine the step time",
-      [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); }, CellKind::text);
-  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(p.notes); }, CellKind::texts);
+                       }});
+  for (const Metric& metric : metrics())
+    if (!metric.name.empty() && std::find(report.axes.begin(), report.axes.end(), metric.name) == report.axes.end())
+      columns.push_back(metric);
   return columns;
 }
 

@@ -1,34 +1,58 @@
-// The columns of a report, once for table, CSV and JSON.
+// Metrics: what a report says of a point. One table (metrics.cpp) serves CSV, JSON and shards, the text table, `--by`,
+// `solve`, `crossover` and `validate`: a metric is added by a row of it.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
+#include "models/report/metric_unit.hpp"
 #include "models/report/report.hpp"
 
 namespace stepcast {
 
-/// A cell: nothing, a yes or no, a count, a number, a text, or texts, which CSV joins by "; ".
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+enum class Better { more, less };
 
-/// What a column's cells hold where they hold anything.
-enum class CellKind { truth, count, number, text, texts };
-
-struct Column {
-  std::string name;  ///< in files, with its unit: "step_time_s"
+struct Metric {
+  std::string name;  ///< of its column in files, with its unit: "step_time_s"; empty: the text table alone has it
   std::string meaning;
-  std::function<Cell(const PointReport&)> cell;
-  CellKind kind = CellKind::number;
+  const MetricUnit* unit = nullptr;                 ///< null where the text table alone has it
+  std::function<Cell(const PointReport&)> value{};  ///< empty likewise
 
-  /// Whether the column can hold it, or nothing; a count is a number too.
-  [[nodiscard]] bool holds(const Cell& value) const;
+  /// Points are compared by it, and held to it, where it has a name as a goal.
+  struct Compared {
+    std::string_view goal{};   ///< on the command line: "step"
+    std::string_view title{};  ///< "step time"
+    Better better = Better::more;
+    std::string_view score{};      ///< of what crossover compares by: the name of what score_of is, in JSON
+    bool may_lack_memory = false;  ///< also of points that do not fit their device
+  } compared{};
+
+  /// The text table has a column of it where it has a head.
+  struct Shown {
+    std::string_view head{};                            ///< "step"
+    bool (*asked)(const PointReport&) = nullptr;        ///< by some point; null: points that have a value ask for it
+    std::string (*cell)(const PointReport&) = nullptr;  ///< null: the value in its unit, "-" where there is none
+  } shown{};
+
+  std::string_view measured{};  ///< in suites, where these may measure it: "step_time"
 };
 
-/// Every column of the files, the study's axes first.
-std::vector<Column> report_columns(const Report& report);
+/// All of them, in the order of columns.
+const std::vector<Metric>& metrics();
+
+/// The metric's number at a point, if it has one there.
+std::optional<double> number_of(const Metric& metric, const PointReport& point);
+
+/// What the text table shows of it, and whether this point asks for its column.
+std::string table_cell(const Metric& metric, const PointReport& point);
+bool is_shown(const Metric& metric, const PointReport& point);
+
+inline bool has_large_gap(const PointReport& point) { return point.gap > kLargeGap - 1.0; }
+
+/// The columns of files: the study's axes, then metrics, but for those that an axis says already.
+std::vector<Metric> report_columns(const Report& report);
 
 }  // namespace stepcast

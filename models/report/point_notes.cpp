@@ -33,94 +33,107 @@ bool goes_over(const StudyPoint& point, std::string_view field) {
 }
 
 /// Notes where the steps that a mean is of become longer or shorter.
-void add_drift(const Scenario& scenario, const StepForecast& replay, std::vector<std::string>& notes) {
+void add_drift(const Scenario& scenario, const StepForecast& replay, Notes& notes) {
   constexpr double kSteady = 0.02;
   if (std::abs(replay.drift) <= kSteady) return;
   const std::string halves = fmt::format("the second half's steps take {:.0f} % {} than the first half's",
                                          100 * std::abs(replay.drift), replay.drift > 0 ? "more" : "less");
   notes.push_back(
-      scenario.cluster.jitter.cv > 0
-          ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
-          : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves));
+      {NoteCode::not_steady,
+       scenario.cluster.jitter.cv > 0
+           ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
+           : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves)});
 }
 
 /// Notes where fast workers of bounded staleness do not wait yet as they will.
-void add_lead(const StepForecast& replay, std::vector<std::string>& notes) {
+void add_lead(const StepForecast& replay, Notes& notes) {
   constexpr double kSteady = 0.05;
   if (replay.lead > kSteady)
     notes.push_back(
-        fmt::format("not steady yet: workers did {:.0f} % more steps than the slowest, within the staleness bound that "
-                    "will hold them back; shares of the step and percentiles are those of this start; more "
-                    "/evaluation/max_steps",
-                    100 * replay.lead));
+        {NoteCode::staleness_not_reached,
+         fmt::format(
+             "not steady yet: workers did {:.0f} % more steps than the slowest, within the staleness bound that "
+             "will hold them back; shares of the step and percentiles are those of this start; more "
+             "/evaluation/max_steps",
+             100 * replay.lead)});
 }
 
 /// Notes where batch or dtype are not those that a table's times are for.
-void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
+void add_given_times(const StudyPoint& point, Notes& notes) {
   const auto axis = [&](std::string_view name) { return goes_over(point, name); };
-  const auto add = [&](std::string note) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  const auto add = [&](NoteCode code, std::string text) {
+    if (Note note{code, std::move(text)}; std::find(notes.begin(), notes.end(), note) == notes.end())
+      notes.push_back(std::move(note));
   };
   for (const Scenario* scenario : questions_of(point)) {
     const auto& w = scenario->workload;
     if (!trains(*scenario) || gives_shapes(*w)) continue;
     constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
     if (w->timed_batch && *w->timed_batch != w->batch)
-      add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch,
-                      kFollows));
+      add(NoteCode::other_batch, fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name,
+                                             *w->timed_batch, kFollows));
     else if (!w->timed_batch && axis("batch"))
-      add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+      add(NoteCode::other_batch,
+          fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
     if (axis("optimizer"))
-      add(fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}",
+      add(NoteCode::other_optimizer,
+          fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}",
                       w->name, kFollows));
     if (w->timed_dtype && *w->timed_dtype != w->dtype)
-      add(fmt::format(
-          "the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}",
-          w->name, name_of(*w->timed_dtype), kFollows));
+      add(NoteCode::other_dtype,
+          fmt::format(
+              "the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}",
+              w->name, name_of(*w->timed_dtype), kFollows));
     else if (!w->timed_dtype && axis("dtype"))
-      add(fmt::format(
-          "the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}",
-          w->name, kFollows));
+      add(NoteCode::other_dtype,
+          fmt::format(
+              "the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}",
+              w->name, kFollows));
   }
 }
 
 /// Notes layer times of another GPU than the cluster has.
-void add_other_gpu(const Scenario& scenario, std::vector<std::string>& notes) {
+void add_other_gpu(const Scenario& scenario, Notes& notes) {
   if (!trains(scenario) || !scenario.cluster.gpu || !scenario.workload->profile) return;
   const DeviceProfile& profile = *scenario.workload->profile;
   const std::string of_workload = gpu_of(profile);
   if (may_be_same_gpu(of_workload, scenario.cluster_gpu)) return;
   notes.push_back(
-      fmt::format("layer times are those of {} (/workload/profile \"{}\"), and the cluster's GPUs are {} (/cluster/gpu "
-                  "\"{}\"): leave the profile out to take the cluster's, or set /cluster/gpu to the profile or null",
-                  of_workload, profile.name, scenario.cluster_gpu, *scenario.cluster.gpu));
+      {NoteCode::other_gpu,
+       fmt::format(
+           "layer times are those of {} (/workload/profile \"{}\"), and the cluster's GPUs are {} (/cluster/gpu "
+           "\"{}\"): leave the profile out to take the cluster's, or set /cluster/gpu to the profile or null",
+           of_workload, profile.name, scenario.cluster_gpu, *scenario.cluster.gpu)});
 }
 
 /// Notes shards that no tensor is left for.
-void add_empty_shards(const Scenario& scenario, const Workload& workload, std::vector<std::string>& notes) {
+void add_empty_shards(const Scenario& scenario, const Workload& workload, Notes& notes) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const auto tensors = static_cast<int>(workload.gradients.size());
   if (!server || server->balance != ShardBalance::greedy || server->shards <= tensors) return;
-  notes.push_back(fmt::format("{} of {} shards hold nothing: balance greedy deals whole tensors, and there {} {}; "
-                              "/strategy/balance split cuts them over all shards",
-                              server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors));
+  notes.push_back({NoteCode::empty_shards,
+                   fmt::format("{} of {} shards hold nothing: balance greedy deals whole tensors, and there {} {}; "
+                               "/strategy/balance split cuts them over all shards",
+                               server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors)});
 }
 
 /// Notes sharding groups that end in the middle of machines: two of them gather over one machine's NICs.
-void add_straddling_groups(const Scenario& scenario, std::vector<std::string>& notes) {
+void add_straddling_groups(const Scenario& scenario, Notes& notes) {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   if (!sharded) return;
   const Machines all = machines(scenario.cluster);
   const int p = scenario.cluster.workers, g = sharded->group(p);
   if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
-  notes.push_back(fmt::format(
-      "sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not",
-      g, group_name(scenario.cluster), all.workers, all.workers));
+  notes.push_back(
+      {NoteCode::straddling_groups,
+       fmt::format(
+           "sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not",
+           g, group_name(scenario.cluster), all.workers, all.workers)});
 }
 
 /// Notes where SimGrid's TCP effects change what a link was said to be. Its window caps a flow at bandwidth_factor
 /// times window/(2·latency), the latency without its factor.
-void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
+void add_tcp_effects(const Cluster& cluster, Notes& notes) {
   const auto* tcp = std::get_if<TcpTransport>(&cluster.transport);
   if (!tcp || std::holds_alternative<SimGridXml>(cluster.topology) || cluster.workers < 2)
     return;  // a platform's links are its own
@@ -130,30 +143,35 @@ void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   constexpr Seconds kMuch = 1_ms;
   if (latency * (tcp->latency_factor - 1) >= kMuch)
-    notes.push_back(fmt::format(
-        "transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance",
-        tcp->latency_factor,
-        tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "",
-        human_text(latency), human_text(latency * tcp->latency_factor)));
+    notes.push_back(
+        {NoteCode::tcp_latency,
+         fmt::format(
+             "transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance",
+             tcp->latency_factor,
+             tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "",
+             human_text(latency), human_text(latency * tcp->latency_factor))});
   if (tcp->window == Bytes{} || latency == Seconds{}) return;
   const BytesPerSecond link = one_machine && nodes ? nodes->inner.bandwidth
                                                    : BytesPerSecond(1 / worst_link(cluster).beta.si()),
                        cap = tcp->window / (latency * 2.0) * tcp->bandwidth_factor;
   if (cap < link * tcp->bandwidth_factor)
-    notes.push_back(fmt::format(
-        "transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}",
-        human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
+    notes.push_back(
+        {NoteCode::tcp_window,
+         fmt::format(
+             "transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}",
+             human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link))});
 }
 
 /// Notes where messages take no time of their own: of many small ones that decides.
-void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes) {
+void add_free_latency(const Scenario& scenario, Notes& notes) {
   const Cluster& cluster = scenario.cluster;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const bool is_linked =
       cluster.workers > (nodes ? nodes->gpus_per_node : 1) && !std::holds_alternative<SimGridXml>(cluster.topology);
   const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(Path::far)].alpha;
   if (is_linked && latency == Seconds{})
-    notes.emplace_back("/cluster/link/latency is 0, as where none is given: messages cost their bytes alone");
+    notes.push_back({NoteCode::free_latency,
+                     "/cluster/link/latency is 0, as where none is given: messages cost their bytes alone"});
 }
 
 /// The collectives that send anything.
@@ -166,7 +184,7 @@ std::vector<CollectiveCall> calls_of(const StepGraph& graph, int workers) {
 }
 
 /// Notes collectives that a fitted cluster's links were not measured with: carried out otherwise, or of other sizes.
-void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vector<std::string>& notes) {
+void add_fitted_links(const Cluster& cluster, const StepGraph& graph, Notes& notes) {
   constexpr double kBeyond = 2;  // a line goes on for a while
   std::set<Algorithm> fitted, others, instead;
   Bytes from, to, least, most;
@@ -194,19 +212,24 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
     return fmt::format("{}", fmt::join(all, between));
   };
   if (!others.empty())
-    notes.push_back(fmt::format(
-        "/cluster/fits: the links were fitted with {}; collectives by {} are a guess on them{}", names(fitted, " and "),
-        names(others, " and "),
-        instead.empty() ? "" : fmt::format("; set /strategy/collective/algorithm to {}", names(instead, " or "))));
+    notes.push_back(
+        {NoteCode::other_fitted_algorithm,
+         fmt::format("/cluster/fits: the links were fitted with {}; collectives by {} are a guess on them{}",
+                     names(fitted, " and "), names(others, " and "),
+                     instead.empty()
+                         ? ""
+                         : fmt::format("; set /strategy/collective/algorithm to {}", names(instead, " or ")))});
   if (most > to * kBeyond || least * kBeyond < from)
     notes.push_back(
-        fmt::format("/cluster/fits: the links were fitted on {} to {}; this sends {}", human_text(from), human_text(to),
-                    least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most))));
+        {NoteCode::other_fitted_sizes,
+         fmt::format("/cluster/fits: the links were fitted on {} to {}; this sends {}", human_text(from),
+                     human_text(to),
+                     least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most)))});
 }
 
 /// Notes algorithms that a library may not have: those that auto took where it says its protocols alone, and those named
 /// that are none of its own.
-void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, std::vector<std::string>& notes) {
+void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   const Cluster& cluster = scenario.cluster;
   const CollectiveChoice* choice = collective_of(scenario.strategy);
   if (!choice || !cluster.fits.empty()) return;  // fitted links have a note of their own
@@ -221,25 +244,29 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, std:
   if (others.empty()) return;
   const std::string names = fmt::format("{}", fmt::join(others, " and "));
   if (is_auto && !cluster.algorithms.empty()) {
-    notes.push_back(fmt::format("none of /cluster/algorithms can be here, and auto chose {}", names));
+    notes.push_back(
+        {NoteCode::other_algorithm, fmt::format("none of /cluster/algorithms can be here, and auto chose {}", names)});
     return;
   }
   notes.push_back(
-      is_auto ? fmt::format("/cluster/protocols are a library's, and auto chose {}, which it may not have; say what it "
-                            "has in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
-                            names)
-              : fmt::format("{} is none of /cluster/algorithms, which the cluster's library has", names));
+      {NoteCode::other_algorithm,
+       is_auto
+           ? fmt::format("/cluster/protocols are a library's, and auto chose {}, which it may not have; say what it "
+                         "has in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
+                         names)
+           : fmt::format("{} is none of /cluster/algorithms, which the cluster's library has", names)});
 }
 
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
 /// compressor.
-void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
+void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kSeen = 1e-3;
   const WorkloadTable& table = *scenario.workload;
   if (table.transformer && may_be_composed(*table.transformer) && !table.transformer->composed)
-    notes.emplace_back(
-        "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
-        "without a compiler, set /workload/transformer/composed");
+    notes.push_back(
+        {NoteCode::separate_kernels,
+         "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
+         "without a compiler, set /workload/transformer/composed"});
   const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device : table.profile ? &*table.profile : nullptr;
   // Rates of a compressor's kernels on a device, or carried over from one; those of updates say nothing of these.
   const auto seen = [](const KernelEntry& kernel) {
@@ -248,14 +275,16 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
   const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
   const Seconds codec = forecast.breakdown.codec();
   if (codec > forecast.step * kSeen && device && !measured && scenario.codec.slowdown == 1)
-    notes.push_back(fmt::format(
-        "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
-        "framework's operations some took twenty times as long (scenarios/README.md, survey), which /codec/slowdown tries",
-        device->name));
+    notes.push_back(
+        {NoteCode::unmeasured_compressor,
+         fmt::format(
+             "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
+             "framework's operations some took twenty times as long (scenarios/README.md, survey), which /codec/slowdown tries",
+             device->name)});
 }
 
 /// Notes where each worker gets p-1 messages and two would do.
-void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
+void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kMuch = 0.1;  // of the step
   constexpr int kMany = 6;       // messages
   // Of a pipeline all-to-all needs more than the carrier.
@@ -268,53 +297,62 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
       forecast.breakdown.exposed_communication < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
     return;
-  notes.push_back(fmt::format(
-      "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as two, but sums "
-      "are encoded again, which is other training",
-      others));
+  notes.push_back(
+      {NoteCode::gathered_messages,
+       fmt::format(
+           "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as two, but sums "
+           "are encoded again, which is other training",
+           others)});
 }
 
 /// Notes how far the sampled mean may be from what bounds and baselines are of. Factors are independent with
 /// coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
 void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, const StepGraph& graph,
-                        const PointReport& report, std::vector<std::string>& notes) {
+                        const PointReport& report, Notes& notes) {
   const double cv = scenario.cluster.jitter.cv;
   if (!(cv > 0) || !forecast.distribution || report.bound.step == Seconds{}) return;
   const double factors = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
   notes.push_back(
-      fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; the sampled mean of a "
-                  "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than that",
-                  100 * cv / std::sqrt(factors)));
+      {NoteCode::sampling_error,
+       fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; the sampled mean of a "
+                   "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than that",
+                   100 * cv / std::sqrt(factors))});
 }
 
 /// Notes which samples a step is of, where that is more than one pass.
-void add_passes(const StudyPoint& point, const Workload& workload, const StepGraph& graph,
-                std::vector<std::string>& notes) {
+void add_passes(const StudyPoint& point, const Workload& workload, const StepGraph& graph, Notes& notes) {
   if (point.scenario.workload->global_batch) {
-    notes.emplace_back(
-        "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
+    notes.push_back(
+        {NoteCode::passes,
+         "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them"});
     if (graph.asynchronous)
-      notes.emplace_back("no update is of the global batch: each worker's push is one of its own share");
+      notes.push_back(
+          {NoteCode::no_global_update, "no update is of the global batch: each worker's push is one of its own share"});
     if (graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(point.scenario.strategy))
-      notes.emplace_back("no update is of the global batch: each worker's is of its own share");
+      notes.push_back(
+          {NoteCode::no_global_update, "no update is of the global batch: each worker's is of its own share"});
   } else if (goes_over(point, "accumulation")) {
-    notes.emplace_back("with accumulation a step is so many passes of a batch each");
+    notes.push_back({NoteCode::accumulation, "with accumulation a step is so many passes of a batch each"});
   } else if (workload.accumulation > 1) {
-    notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
-                                workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+    notes.push_back({NoteCode::accumulation,
+                     fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
+                                 workload.accumulation, workload.accumulation, workload.batch, workload.samples())});
   }
 }
 
 }  // namespace
 
-std::string memory_note(const PointReport& report) {
+std::optional<Note> memory_note(const PointReport& report) {
   constexpr double kTight = 0.92;  // what is not counted needs memory too
-  if (!report.lacks_memory.empty()) return report.lacks_memory + "; `stepcast explain` says what makes it fit";
-  if (report.memory_share.value_or(0) <= kTight) return "";
-  return fmt::format(
-      "of the device's memory {:.3g} % is needed without workspaces, communication buffers and what an allocator "
-      "wastes: it may not fit, or be slow",
-      100 * *report.memory_share);
+  if (!report.lacks_memory.empty())
+    return Note{NoteCode::lacks_memory, report.lacks_memory + "; `stepcast explain` says what makes it fit"};
+  if (report.memory_share.value_or(0) <= kTight) return {};
+  return Note{
+      NoteCode::tight_memory,
+      fmt::format(
+          "of the device's memory {:.3g} % is needed without workspaces, communication buffers and what an allocator "
+          "wastes: it may not fit, or be slow",
+          100 * *report.memory_share)};
 }
 
 void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointReport& report) {
@@ -322,19 +360,21 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   const Workload& workload = answered.own.workload;
   const StepForecast& forecast = answered.own.answers.shown();
   if (!report.estimate.empty())
-    report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
-  report.notes.insert(report.notes.end(), point.notes.begin(), point.notes.end());
+    report.notes.push_back({NoteCode::estimate,
+                            fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate)});
+  for (const std::string& text : point.notes) report.notes.push_back({NoteCode::no_effect, text});
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
   add_fitted_links(scenario.cluster, answered.graph, report.notes);
   add_other_algorithms(scenario, answered.graph, report.notes);
   add_sampling_error(scenario, forecast, answered.graph, report, report.notes);
-  if (std::string note = memory_note(report); !note.empty()) report.notes.push_back(std::move(note));
+  if (std::optional<Note> note = memory_note(report)) report.notes.push_back(*std::move(note));
   if (trains(scenario)) add_passes(point, workload, answered.graph, report.notes);
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
     report.notes.push_back(
-        "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
+        {NoteCode::one_unit,
+         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
   add_straddling_groups(scenario, report.notes);
   add_other_gpu(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
@@ -342,19 +382,23 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
                              std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
-        "efficiency is above 100 % where workers or servers share the update, which one worker alone does whole");
+        {NoteCode::shared_update,
+         "efficiency is above 100 % where workers or servers share the update, which one worker alone does whole"});
   if (answered.graph.local_steps > 1)
     report.notes.push_back(
-        "with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
+        {NoteCode::local_steps,
+         "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
   if (!answered.graph.assumed.empty())
-    report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed));
+    report.notes.push_back(
+        {NoteCode::assumed_payload, fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});
   const std::optional<StepForecast>& replay = answered.own.answers.replay;
-  if (replay && replay->no_period) report.notes.push_back(replay->steady_state);
+  if (replay && replay->no_period) report.notes.push_back({NoteCode::no_period, replay->steady_state});
   if (replay) add_drift(scenario, *replay, report.notes);
   if (replay) add_lead(*replay, report.notes);
   if (may_stay_in_step(answered.graph, scenario.cluster))
     report.notes.push_back(
-        "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
+        {NoteCode::in_step,
+         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do"});
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario))

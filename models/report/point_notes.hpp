@@ -9,7 +9,7 @@ namespace stepcast {
 /// @param report  of the point, its numbers filled in
 void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointReport& report);
 
-/// That the point does not fit its device's memory, or hardly does; "" elsewhere. One of its notes.
-std::string memory_note(const PointReport& report);
+/// That the point does not fit its device's memory, or hardly does. One of its notes.
+std::optional<Note> memory_note(const PointReport& report);
 
 }  // namespace stepcast

@@ -214,7 +214,8 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   report.tolerance = scenario.evaluation.tolerance;
   if (own.answers.equations) report.estimate = answered.exchange.estimate;
   report.band = answered.band.band;
-  if (!answered.band.why_none.empty()) report.notes.push_back(fmt::format("no error band: {}", answered.band.why_none));
+  if (!answered.band.why_none.empty())
+    report.notes.push_back({NoteCode::no_error_band, fmt::format("no error band: {}", answered.band.why_none)});
   add_notes(point, answered, report);
   return report;
 }

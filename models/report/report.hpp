@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/note.hpp"
 #include "models/equation/error_band.hpp"
 #include "models/equation/exchange_summary.hpp"
 #include "models/equation/lower_bound.hpp"
@@ -82,7 +83,7 @@ struct PointReport {
   std::vector<KindReport> kinds;  ///< where workers are of several kinds, each one's part in the breakdown
   /// Why the equations' answer may not be the replay's; empty where it is, or they were not asked.
   std::string estimate;
-  std::vector<std::string> notes;  ///< what a reader should know before trusting the number
+  Notes notes;  ///< what a reader should know before trusting the number
 };
 
 /// A point that has no answer, and why.
@@ -115,7 +116,7 @@ struct AnsweredPoint {
   const StepGraph& graph;  ///< of its own step, as are the exchange, the band and the notes
   ExchangeSummary exchange;
   ErrorBand band{};
-  std::span<const std::string> timing_notes{};  ///< on the workload (workload/timing_notes.hpp)
+  std::span<const Note> timing_notes{};  ///< on the workload (workload/timing_notes.hpp)
   std::vector<Answered> phases{};
   std::optional<Answered> baseline{};
   std::vector<Answered> baseline_phases{};

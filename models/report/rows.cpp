@@ -66,6 +66,18 @@ struct JsonValue {
 
 }  // namespace
 
+bool holds(CellKind kind, const Cell& cell) {
+  if (std::holds_alternative<std::monostate>(cell)) return true;
+  switch (kind) {
+    case CellKind::truth: return std::holds_alternative<bool>(cell);
+    case CellKind::count: return std::holds_alternative<std::int64_t>(cell);
+    case CellKind::number: return std::holds_alternative<double>(cell) || std::holds_alternative<std::int64_t>(cell);
+    case CellKind::text: return std::holds_alternative<std::string>(cell);
+    case CellKind::texts: return std::holds_alternative<std::vector<std::string>>(cell);
+  }
+  return false;
+}
+
 Json json_of(const Cell& cell) { return std::visit(JsonValue{}, cell); }
 
 std::string csv_row(const Row& row) {

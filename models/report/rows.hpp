@@ -2,14 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "models/describe/json.hpp"
-#include "models/report/metrics.hpp"
 
 namespace stepcast {
+
+/// Nothing, a yes or no, a count, a number, a text, or texts, which CSV joins by "; ".
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+
+/// What a column's cells hold where they hold anything.
+enum class CellKind { truth, count, number, text, texts };
+
+/// Whether a column of this kind can hold it, or nothing; a count is a number too.
+bool holds(CellKind kind, const Cell& cell);
 
 using Row = std::vector<Cell>;
 

@@ -1,16 +1,16 @@
 #include "models/report/writers.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/report/failed_rows.hpp"
 #include "models/report/footnotes.hpp"
-#include "models/report/metrics.hpp"
+#include "models/report/goal.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
 #include "models/study/alternatives.hpp"
@@ -22,97 +22,43 @@ namespace {
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
 constexpr std::size_t kMostFullRows = 48;
 
-bool has_large_gap(const PointReport& p) { return p.gap > kLargeGap - 1.0; }
-
 bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) {
   return std::any_of(report.points.begin(), report.points.end(), holds);
 }
 
-/// Four digits, but all before the point.
-std::string plain(double amount) {
-  return amount < 1e4 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
+bool is_axis(const Report& report, std::string_view name) {
+  return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end();
 }
 
 bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
 
-/// A column of the table beside the axes.
+/// A metric's column of the table.
 struct TableColumn {
+  const Metric* metric = nullptr;
   std::string title;
-  std::function<std::string(const PointReport&)> cell;
-  bool is_text = false;  ///< to be aligned as one
+  bool is_added = false;  ///< the table has none of the metric by itself
+
+  /// To be aligned as one, and last, since it may be long.
+  [[nodiscard]] bool is_text() const { return metric->unit == &kText; }
+  [[nodiscard]] std::string cell(const PointReport& point) const {
+    if (!is_added) return table_cell(*metric, point);
+    const std::optional<double> value = number_of(*metric, point);
+    return value ? metric->unit->text(*value) : "-";
+  }
 };
 
-/// Those that some point fills.
+/// Those that some point shows, but for what an axis says already.
 std::vector<TableColumn> table_columns(const Report& report) {
-  using P = const PointReport&;
   std::vector<TableColumn> columns;
-  const auto add = [&](bool (*some)(P), const char* title, std::function<std::string(P)> cell) {
-    if (any_of_points(report, some)) columns.push_back({title, std::move(cell)});
-  };
-  const auto always = [](P) { return true; };
-  const auto is_axis = [&](const char* name) {
-    return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end();
-  };
-
-  if (!is_axis("workers")) add(always, "workers", [](P p) { return std::to_string(p.workers); });
-  // What a global batch is to a worker.
-  add([](P p) { return p.global_batch.has_value(); }, "passes",
-      [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); });
-  add(always, "step", [](P p) { return human_text(p.answers.shown().step); });
-  add([](P p) { return p.band.has_value(); }, "error band",
-      [](P p) { return p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-"; });
-  add([](P p) { return p.answers.shown().distribution.has_value(); }, "p5 .. p95",
-      [](P p) {
-        const auto& d = p.answers.shown().distribution;
-        return d ? fmt::format("{} .. {}", human_text(d->p5), human_text(d->p95)) : "-";
-      });
-  add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
-  add([](P p) { return p.tokens_per_worker.has_value(); }, "tokens/s each",
-      [](P p) { return p.tokens_per_worker ? plain(*p.tokens_per_worker) : "-"; });
-  add([](P p) { return p.tokens_per_worker && p.mfu; }, "MFU", [](P p) { return p.mfu ? percent(*p.mfu) : "-"; });
-  add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
-  add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
-  add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
-      [](P p) { return p.cost_per_million ? plain(*p.cost_per_million) : "-"; });
-  // Why one shards, and computes again; and where a device is more than half full.
-  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; },
-      "memory",
-      [](P p) {
-        if (!p.memory) return std::string("-");
-        return fmt::format("{}{}{}", p.memory->activations ? "" : "over ", human_text(p.memory->total()),
-                           p.lacks_memory.empty() ? "" : " !");
-      });
-  const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
-  add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
-  add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });
-  // Where the time goes.
-  const auto part = [](auto&& of) {
-    return [of](P p) {
-      const StepForecast& f = p.answers.shown();
-      return share(of(f.breakdown), f.step);
-    };
-  };
-  add(is_trained, "compute", part([](const Breakdown& b) { return b.compute(); }));
-  add([](P p) { return p.answers.shown().breakdown.codec() > Seconds{}; }, "codec",
-      part([](const Breakdown& b) { return b.codec(); }));
-  add(always, "exposed comm", part([](const Breakdown& b) { return b.exposed_communication; }));
-  add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting",
-      part([](const Breakdown& b) { return b.waiting; }));
-  add(always, "lower bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
-  add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.",
-      [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
-  add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
-  add([](P p) { return p.run && p.run->cost; }, "run cost",
-      [](P p) { return p.run && p.run->cost ? plain(*p.run->cost) : "-"; });
-  add([](P p) { return p.run && p.run->speedup; }, "run speedup",
-      [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
-  add([](P p) { return p.run && p.run->to_target; }, "to target",
-      [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
-  // Last, since it may be long. An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
-  const std::size_t numbers = columns.size();
-  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); },
-      is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
-  if (columns.size() > numbers) columns.back().is_text = true;
+  for (const Metric& metric : metrics()) {
+    const auto shown = [&](const PointReport& p) { return is_shown(metric, p); };
+    if (metric.shown.head.empty() || (!metric.name.empty() && is_axis(report, metric.name)) ||
+        std::none_of(report.points.begin(), report.points.end(), shown))
+      continue;
+    columns.push_back({&metric, std::string(metric.shown.head)});
+    if (columns.back().is_text() && is_axis(report, metric.shown.head)) columns.back().title = "taken";
+  }
+  std::stable_partition(columns.begin(), columns.end(), [](const TableColumn& column) { return !column.is_text(); });
   return columns;
 }
 
@@ -132,7 +78,7 @@ std::string footnotes(const Report& report) {
                 ? "answered by the replay, where equations would be an estimate\n"
                 : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
                               replayed, all);
-  std::vector<std::string> notes;
+  Notes notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
   return text + note_lines(notes);
 }
@@ -269,7 +215,7 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
 
 /// A row for each point; those without an answer say why at the end.
 std::string to_rows(const Report& report, const std::vector<TableColumn>& columns) {
-  const bool has_text = !columns.empty() && columns.back().is_text;
+  const bool has_text = !columns.empty() && columns.back().is_text();
   TextTable table(report.axes.size(), columns.size() - (has_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
   for (const TableColumn& column : columns) head.push_back(column.title);
@@ -301,12 +247,12 @@ std::string to_rows(const Report& report, const std::vector<TableColumn>& column
 }  // namespace
 
 std::string to_table(const Report& report) {
-  const bool has_variants = std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end();
-  if (report.points.size() + report.failed.size() > kMostFullRows && has_variants) return to_comparison(report);
+  if (report.points.size() + report.failed.size() > kMostFullRows && is_axis(report, "variant"))
+    return to_comparison(report);
   return to_rows(report, table_columns(report));
 }
 
-std::string to_ranking(Report report, const Figure& figure, std::size_t most, const std::vector<std::string>& each) {
+std::string to_ranking(Report report, const Metric& metric, std::size_t most, const std::vector<std::string>& each) {
   const std::size_t all = report.points.size() + report.failed.size();
   for (FailedPoint& failed : report.failed) failed.index = all;  // below those that are ranked
   std::map<std::vector<std::string>, std::vector<PointReport>> by_situation;
@@ -322,35 +268,31 @@ std::string to_ranking(Report report, const Figure& figure, std::size_t most, co
   for (const std::vector<std::string>& situation : situations) {
     std::vector<PointReport>& points = by_situation[situation];
     std::stable_sort(points.begin(), points.end(), [&](const PointReport& a, const PointReport& b) {
-      return worth_of(figure, a) > worth_of(figure, b);
+      return score_of(metric, a) > score_of(metric, b);
     });
     points.resize(std::min(most, points.size()));
     std::move(points.begin(), points.end(), std::back_inserter(report.points));
   }
   std::vector<TableColumn> columns = table_columns(report);
-  const auto own = std::find_if(columns.begin(), columns.end(),
-                                [&](const TableColumn& column) { return column.title == figure.head; });
+  const auto own =
+      std::find_if(columns.begin(), columns.end(), [&](const TableColumn& column) { return column.metric == &metric; });
   if (own != columns.end()) std::rotate(columns.begin(), own, own + 1);
-  else
-    columns.insert(columns.begin(), {std::string(figure.title), [&](const PointReport& p) {
-                                       const std::optional<double> value = figure.of(p);
-                                       return value ? figure.text(*value) : "-";
-                                     }});
+  else columns.insert(columns.begin(), {&metric, std::string(metric.compared.title), true});
   const std::string whose = each.empty() ? "" : fmt::format(" for each {}", fmt::join(each, ", "));
   return fmt::format("the best {} of {} points by {}{}\n", each.empty() ? report.points.size() : most, all,
-                     figure.title, whose) +
+                     metric.compared.title, whose) +
          to_rows(report, columns);
 }
 
 std::string to_csv(const Report& report) {
   const auto columns = report_columns(report);
   std::vector<std::string> names;
-  for (const Column& column : columns) names.push_back(column.name);
+  for (const Metric& column : columns) names.push_back(column.name);
   if (!report.failed.empty()) names.emplace_back("error");
   std::string text = csv_header(names);
   const auto answered = [&](const PointReport& point) {
     Row row;
-    for (const Column& column : columns) row.push_back(column.cell(point));
+    for (const Metric& column : columns) row.push_back(column.value(point));
     if (!report.failed.empty()) row.emplace_back();
     text += csv_row(row);
   };
@@ -373,14 +315,16 @@ Json report_document(const Report& report, const Json& manifest) {
   json["baseline_given"] = report.given_baseline;
   json["axes"] = report.axes;
   json["columns"] = Json::object();
-  for (const Column& column : columns) json["columns"][column.name] = column.meaning;
+  for (const Metric& column : columns) json["columns"][column.name] = column.meaning;
   json["columns"]["worker_kinds"] =
       "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
   if (!report.failed.empty()) json["columns"]["error"] = "why the point has no answer";
+  json["columns"]["coded_notes"] = "the notes, each with a code that stays where its text changes";
   json["points"] = Json::array();
   const auto answered = [&](const PointReport& point) {
     Json row = Json::object();
-    for (const Column& column : columns) row[column.name] = json_of(column.cell(point));
+    for (const Metric& column : columns) row[column.name] = json_of(column.value(point));
+    row["coded_notes"] = coded(point.notes);
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     if (!report.failed.empty()) row["error"] = nullptr;
     json["points"].push_back(std::move(row));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/describe/json.hpp"
-#include "models/report/figure.hpp"
+#include "models/report/metrics.hpp"
 #include "models/report/report.hpp"
 
 namespace stepcast {
@@ -14,11 +14,11 @@ namespace stepcast {
 /// Aligned columns with units, axes first; notes below.
 std::string to_table(const Report& report);
 
-/// The best points by a figure, the best first, with its column as the first; those without one, and those that do not fit their
-/// device unless memory is asked for, come last. Notes and counts below are of these alone.
+/// The best points by a metric, the best first, with its column as the first; those without it, and those that do not fit
+/// their device unless memory is asked for, come last. Notes and counts below are of these alone.
 /// @param most  rows, for each combination of values of the axes `each`
 /// @pre these are axes of the report
-std::string to_ranking(Report report, const Figure& figure, std::size_t most,
+std::string to_ranking(Report report, const Metric& metric, std::size_t most,
                        const std::vector<std::string>& each = {});
 
 /// RFC 4180: one header line with the column names (units in them), one line a point, numbers in their

@@ -22,15 +22,15 @@ std::string speedup_text(double speedup) {
   return text + "x";
 }
 
-/// The largest speedup over the reference, and where; nothing of what fits its device nowhere, and so has no worth.
+/// The largest speedup over the reference, and where; nothing of what fits its device nowhere, and so has no score.
 std::optional<CrossoverSearch::Most> most_of(const CrossoverSearch& search, std::size_t alternative) {
-  const auto worths = search.worths(alternative);
-  const bool is_possible = std::any_of(worths.begin(), worths.end(), [](const auto& at) { return at.second > 0; });
+  const auto scores = search.scores(alternative);
+  const bool is_possible = std::any_of(scores.begin(), scores.end(), [](const auto& at) { return at.second > 0; });
   return is_possible ? std::optional(search.most(alternative)) : std::nullopt;
 }
 
 std::string headline(const Crossovers& c) {
-  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.figure->title,
+  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.metric->compared.title,
                                  c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
   text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
   text +=
@@ -53,15 +53,15 @@ std::string to_text(const Crossovers& c) {
       for (const std::string& axis : c.arrangement.situation_axes) row.push_back(value_on(situation.coordinates, axis));
       for (const std::string& axis : c.arrangement.alternative_axes)
         row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
-      row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
+      row.push_back(is_reference ? "is the reference" : intervals_text(c.range, situation.search.pays(i), "never"));
       const auto most = most_of(situation.search, i);
       if (!most) row.insert(row.end(), {"impossible", ""});
       else if (is_reference) row.insert(row.end(), {"", ""});
-      // The reference has no worth where it does not fit its device.
+      // The reference has no score where it does not fit its device.
       else
         row.insert(row.end(), {std::isinf(most->speedup) ? "alone" : speedup_text(most->speedup),
                                "at " + human_value(c.range, most->value)});
-      row.push_back(stretches_text(c.range, situation.search.fastest(i), "-"));
+      row.push_back(intervals_text(c.range, situation.search.fastest(i), "-"));
       table.add(row);
     }
   std::string text = headline(c) + "\n" + table.text();
@@ -83,11 +83,11 @@ std::string to_csv(const Crossovers& c) {
         row.emplace_back(value_on(situation.coordinates, axis));
       for (const std::string& axis : c.arrangement.alternative_axes)
         row.emplace_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
-      const auto add = [&](const char* what, const std::vector<Stretch>& all) {
-        for (const Stretch& one : all) {
+      const auto add = [&](const char* what, const std::vector<FieldInterval>& all) {
+        for (const FieldInterval& one : all) {
           Row whole(row);
           for (Cell cell : {Cell(std::string(what)), value_cell(c.range, one.from), value_cell(c.range, one.to),
-                            Cell(one.speedup_from), Cell(one.speedup_to)})
+                            Cell(one.at_from), Cell(one.at_to)})
             whole.push_back(std::move(cell));
           text += csv_row(whole);
         }
@@ -100,19 +100,19 @@ std::string to_csv(const Crossovers& c) {
 
 Json crossover_document(const Crossovers& c, const Json& manifest) {
   const auto value = [&](double x) { return value_json(c.range, x); };
-  const auto stretches = [&](const std::vector<Stretch>& all) {
+  const auto intervals = [&](const std::vector<FieldInterval>& all) {
     Json json = Json::array();
-    for (const Stretch& one : all)
+    for (const FieldInterval& one : all)
       json.push_back({{"from", value(one.from)},
                       {"to", value(one.to)},
-                      {"speedup_at_from", one.speedup_from},
-                      {"speedup_at_to", one.speedup_to}});
+                      {"speedup_at_from", one.at_from},
+                      {"speedup_at_to", one.at_to}});
     return json;
   };
   Json json = Json::object();
   json["schema_version"] = kCrossoverSchemaVersion;
   json["name"] = c.name;
-  json["worth"] = std::string(c.figure->worth);
+  json["worth"] = std::string(c.metric->compared.score);
   json["evaluator"] = c.replayed ? "replay" : "equations";
   json["along"] = along_json(c.axis, c.pointer, c.range, c.grid);
   json["reference"] = coordinates_json(c.arrangement.alternatives[c.reference]);
@@ -121,18 +121,19 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
     Json alternatives = Json::array();
     for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
       const auto most = most_of(situation.search, i);
-      Json worths = Json::array();
-      for (const auto& [x, worth] : situation.search.worths(i)) worths.push_back(Json::array({value(x), worth}));
+      Json scores = Json::array();
+      for (const auto& [x, score] : situation.search.scores(i)) scores.push_back(Json::array({value(x), score}));
       alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])},
-                              {"pays", stretches(situation.search.pays(i))},
-                              {"fastest", stretches(situation.search.fastest(i))},
+                              {"pays", intervals(situation.search.pays(i))},
+                              {"fastest", intervals(situation.search.fastest(i))},
                               {"most", most ? Json{{"speedup", most->speedup}, {"at", value(most->value)}} : Json()},
-                              {"worths", std::move(worths)}});
+                              {"worths", std::move(scores)}});
     }
     json["situations"].push_back(
         {{"coordinates", coordinates_json(situation.coordinates)}, {"alternatives", std::move(alternatives)}});
   }
-  json["notes"] = c.notes;
+  json["notes"] = texts_of(c.notes);
+  json["coded_notes"] = coded(c.notes);
   json["manifest"] = manifest;
   return json;
 }

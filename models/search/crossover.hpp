@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/figure.hpp"
+#include "models/report/goal.hpp"
 #include "models/search/crossover_search.hpp"
 #include "models/study/alternatives.hpp"
 
@@ -27,19 +27,19 @@ struct Crossovers {
   std::string axis, pointer;  ///< the field
   AxisRange range;
   std::size_t grid = 0;                               ///< values of it
-  const Figure* figure = &find_figure("throughput");  ///< one that choose_figure chooses
+  const Metric* metric = &find_metric("throughput");  ///< one that choose_metric chooses
   bool replayed = false;                              ///< by the replay, not by the equations
   Arrangement arrangement;
   std::size_t reference = 0;  ///< of the arrangement's alternatives
   std::vector<SituationCrossovers> situations;
-  std::vector<std::string> notes;
+  Notes notes;
 };
 
 /// Headline, one row for each alternative in each situation, notes.
 std::string to_text(const Crossovers& crossovers);
-/// One line for each stretch, numbers in SI.
+/// One line for each interval, numbers in SI.
 std::string to_csv(const Crossovers& crossovers);
-/// The stretches, and every value that was evaluated with its worth.
+/// The intervals, and every value that was evaluated with its score.
 Json crossover_document(const Crossovers& crossovers, const Json& manifest);
 
 }  // namespace stepcast

@@ -9,23 +9,23 @@ namespace {
 /// Narrower than kCrossoverWidth by this much, so that both sides of an estimate make a bracket that is narrow enough.
 constexpr double kMargin = 0.4;
 
-double log_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 0.0 : std::log(a) - std::log(b); }
+double log_ratio(double a, double b) { return compare_scores(a, b) == 0 ? 0.0 : std::log(a) - std::log(b); }
 
-/// Whether no alternative has any worth there.
-bool is_worth_nothing(const std::vector<std::optional<double>>& worths) {
-  return std::all_of(worths.begin(), worths.end(),
-                     [](const std::optional<double>& worth) { return worth && *worth == 0; });
+/// Whether no alternative has any score there.
+bool scores_nothing(const std::vector<std::optional<double>>& scores) {
+  return std::all_of(scores.begin(), scores.end(),
+                     [](const std::optional<double>& score) { return score && *score == 0; });
 }
 
 }  // namespace
 
-int compare_worths(double a, double b) {
+int compare_scores(double a, double b) {
   if (a == b) return 0;  // also of two that are infinite
-  if (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kSameWorth * std::max(a, b)) return 0;
+  if (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kSameScore * std::max(a, b)) return 0;
   return a < b ? -1 : 1;
 }
 
-double worth_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 1.0 : a / b; }
+double score_ratio(double a, double b) { return compare_scores(a, b) == 0 ? 1.0 : a / b; }
 
 CrossoverSearch::CrossoverSearch(const AxisRange& range, std::vector<double> grid, std::size_t alternatives,
                                  std::size_t reference)
@@ -46,7 +46,7 @@ double CrossoverSearch::middle(double a, double b) const {
   return range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
 }
 
-/// Values strictly between a and b that close in on where the logarithm of a ratio of worths, given at both, is zero.
+/// Values strictly between a and b that close in on where the logarithm of a ratio of scores, given at both, is zero.
 /// It bends little over a step of the grid, so its chord meets zero near the place: by at most about the square of the
 /// bracket's width, which is the distance of the two values about it. A bracket that has not halved in each round so
 /// far, since there is a jump or a kink, is quartered.
@@ -81,14 +81,14 @@ std::vector<double> CrossoverSearch::values_within(double a, double b, double lo
   return values;
 }
 
-std::optional<std::size_t> CrossoverSearch::fastest_at(const std::vector<std::optional<double>>& worths) const {
+std::optional<std::size_t> CrossoverSearch::fastest_at(const std::vector<std::optional<double>>& scores) const {
   std::optional<double> most;
-  for (const std::optional<double>& worth : worths) {
-    if (!worth) return {};
-    most = std::max(most.value_or(*worth), *worth);
+  for (const std::optional<double>& score : scores) {
+    if (!score) return {};
+    most = std::max(most.value_or(*score), *score);
   }
-  for (std::size_t i = 0; i < worths.size(); ++i)
-    if (compare_worths(*worths[i], *most) == 0) return i;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (compare_scores(*scores[i], *most) == 0) return i;
   return {};
 }
 
@@ -116,18 +116,18 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
     for (std::size_t i = 0; i < alternatives_; ++i) requests.push_back({i, value});
   };
   std::optional<double> before;
-  for (const auto& [value, worths] : known_) {
-    const auto fastest_here = fastest_at(worths);
+  for (const auto& [value, scores] : known_) {
+    const auto fastest_here = fastest_at(scores);
     if (!fastest_here) continue;
     if (before && !is_narrow(*before, value)) {
       const std::size_t a = *fastest_at(known_.at(*before)), b = *fastest_here;
-      const bool nobody_before = is_worth_nothing(known_.at(*before)), nobody_here = is_worth_nothing(worths);
+      const bool nobody_before = scores_nothing(known_.at(*before)), nobody_here = scores_nothing(scores);
       if (nobody_before != nobody_here) {
         for (const double between : values_within(*before, value, 0, 0)) all_at(between);
       } else if (a != b) {
         // b is preferred at the right end and not at the left one: the first place where that changes.
         const auto preferred = [&](double difference) { return difference > 0 || (difference == 0 && b < a); };
-        std::optional<std::pair<double, double>> left, right;  // value and logarithm of b's worth over a's
+        std::optional<std::pair<double, double>> left, right;  // value and logarithm of b's score over a's
         for (auto at = known_.find(*before); at->first <= value && !right; ++at) {
           if (!at->second[a] || !at->second[b]) continue;
           const double difference = log_ratio(*at->second[b], *at->second[a]);
@@ -135,7 +135,7 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
           else left = {at->first, difference};
           if (at->first == value) break;
         }
-        if (!right || preferred(left->second)) {  // worths equal in turn, the outer ones not to each other
+        if (!right || preferred(left->second)) {  // scores equal in turn, the outer ones not to each other
           for (const double between : values_within(*before, value, 0, 0)) all_at(between);
         } else if (is_narrow(left->first, right->first)) {
           for (const double side : {left->first, right->first})
@@ -167,8 +167,8 @@ void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Requ
   const Most peak = most(alternative);
   if (!(peak.speedup > 1) || !std::isfinite(peak.speedup)) return;
   std::optional<double> left, right;
-  for (const auto& [value, worths] : known_) {
-    if (!worths[alternative] || !worths[reference_]) continue;
+  for (const auto& [value, scores] : known_) {
+    if (!scores[alternative] || !scores[reference_]) continue;
     if (value < peak.value) left = value;
     if (value > peak.value && !right) right = value;
   }
@@ -204,28 +204,28 @@ std::vector<CrossoverSearch::Request> CrossoverSearch::requests() const {
   return all;
 }
 
-void CrossoverSearch::answer(const std::vector<Request>& requests, const std::vector<double>& worths) {
+void CrossoverSearch::answer(const std::vector<Request>& requests, const std::vector<double>& scores) {
   if (!known_.empty()) ++rounds_;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto& at = known_[requests[i].value];
     at.resize(alternatives_);
-    at[requests[i].alternative] = worths[i];
+    at[requests[i].alternative] = scores[i];
   }
 }
 
 double CrossoverSearch::speedup_at(double value, std::size_t alternative) const {
-  const auto& worths = known_.at(value);
-  return worth_ratio(*worths[alternative], *worths[reference_]);
+  const auto& scores = known_.at(value);
+  return score_ratio(*scores[alternative], *scores[reference_]);
 }
 
-/// @param holds  of the worths at a value: whether it holds there, or nothing where that is not known
+/// @param holds  of the scores at a value: whether it holds there, or nothing where that is not known
 template <class State>
-std::vector<Stretch> CrossoverSearch::stretches(std::size_t alternative, State&& holds) const {
-  std::vector<Stretch> all;
+std::vector<FieldInterval> CrossoverSearch::intervals(std::size_t alternative, State&& holds) const {
+  std::vector<FieldInterval> all;
   std::optional<double> before;
   bool held = false;
-  for (const auto& [value, worths] : known_) {
-    const std::optional<bool> here = holds(worths);
+  for (const auto& [value, scores] : known_) {
+    const std::optional<bool> here = holds(scores);
     if (!here) continue;
     if (*here && !held)
       all.push_back({before && !range_.is_discrete() ? middle(*before, value) : value, value,
@@ -233,7 +233,7 @@ std::vector<Stretch> CrossoverSearch::stretches(std::size_t alternative, State&&
     if (!*here && held) all.back().to = range_.is_discrete() ? *before : middle(*before, value);
     if (*here) {
       all.back().to = value;
-      all.back().speedup_to = speedup_at(value, alternative);
+      all.back().at_to = speedup_at(value, alternative);
     }
     before = value;
     held = *here;
@@ -241,34 +241,34 @@ std::vector<Stretch> CrossoverSearch::stretches(std::size_t alternative, State&&
   return all;
 }
 
-std::vector<Stretch> CrossoverSearch::pays(std::size_t alternative) const {
-  return stretches(alternative, [&](const auto& worths) -> std::optional<bool> {
-    if (!worths[alternative] || !worths[reference_]) return {};
-    return compare_worths(*worths[alternative], *worths[reference_]) > 0;
+std::vector<FieldInterval> CrossoverSearch::pays(std::size_t alternative) const {
+  return intervals(alternative, [&](const auto& scores) -> std::optional<bool> {
+    if (!scores[alternative] || !scores[reference_]) return {};
+    return compare_scores(*scores[alternative], *scores[reference_]) > 0;
   });
 }
 
-std::vector<Stretch> CrossoverSearch::fastest(std::size_t alternative) const {
-  return stretches(alternative, [&](const auto& worths) -> std::optional<bool> {
-    const auto found = fastest_at(worths);
+std::vector<FieldInterval> CrossoverSearch::fastest(std::size_t alternative) const {
+  return intervals(alternative, [&](const auto& scores) -> std::optional<bool> {
+    const auto found = fastest_at(scores);
     if (!found) return {};
-    return *found == alternative && *worths[alternative] > 0;
+    return *found == alternative && *scores[alternative] > 0;
   });
 }
 
 CrossoverSearch::Most CrossoverSearch::most(std::size_t alternative) const {
   std::optional<Most> most;
-  for (const auto& [value, worths] : known_)
-    if (worths[alternative] && worths[reference_])
-      if (const double speedup = speedup_at(value, alternative); !most || compare_worths(speedup, most->speedup) > 0)
+  for (const auto& [value, scores] : known_)
+    if (scores[alternative] && scores[reference_])
+      if (const double speedup = speedup_at(value, alternative); !most || compare_scores(speedup, most->speedup) > 0)
         most = {speedup, value};
   return most.value_or(Most{});
 }
 
-std::vector<std::pair<double, double>> CrossoverSearch::worths(std::size_t alternative) const {
+std::vector<std::pair<double, double>> CrossoverSearch::scores(std::size_t alternative) const {
   std::vector<std::pair<double, double>> all;
-  for (const auto& [value, worths] : known_)
-    if (worths[alternative]) all.emplace_back(value, *worths[alternative]);
+  for (const auto& [value, scores] : known_)
+    if (scores[alternative]) all.emplace_back(value, *scores[alternative]);
   return all;
 }
 

@@ -1,7 +1,7 @@
 // Where, along one field, does the ranking of alternatives change?
 //
-// Each alternative has a worth at each value of the field, more being better. One of them is the reference. Two things
-// are told along the field: where each alternative pays, being worth more than the reference, and which one is the
+// Each alternative has a score at each value of the field, more being better. One of them is the reference. Two things
+// are told along the field: where each alternative pays, scoring more than the reference, and which one is the
 // fastest. Both are known on a grid first. Between neighbours where one of them differs the change is closed in on
 // until the two are within kCrossoverWidth of each other, or follow each other in a discrete range. So what is found
 // has both its sides evaluated; what changes and changes back between two values of the grid is not seen. An
@@ -17,8 +17,8 @@
 
 namespace stepcast {
 
-/// Worths nearer to each other than this, relatively, are equal; of equals the first is the fastest, and none pays.
-inline constexpr double kSameWorth = 1e-9;
+/// Scores nearer to each other than this, relatively, are equal; of equals the first is the fastest, and none pays.
+inline constexpr double kSameScore = 1e-9;
 /// How near both sides of a change are, relatively; where the range begins at zero, not nearer than a millionth of this
 /// of its end.
 inline constexpr double kCrossoverWidth = 1e-4;
@@ -27,17 +27,18 @@ inline constexpr double kCrossoverWidth = 1e-4;
 /// itself is.
 inline constexpr double kPeakWidth = 1e-3;
 
-/// -1, 0 or 1 as a is worth less than b, as much, or more.
-int compare_worths(double a, double b);
+/// -1, 0 or 1 as a is less than b, as much, or more.
+int compare_scores(double a, double b);
 /// a over b; 1 of equals.
-double worth_ratio(double a, double b);
+double score_ratio(double a, double b);
 
-/// Values from `from` to `to` over which something holds of an alternative, and its speedup (its worth over the
-/// reference's, by worth_ratio) at the first and the last of them that were evaluated. An end that is no end of the
-/// whole range is a change: the middle of its two sides, or in a discrete range the outermost value where it holds.
-struct Stretch {
+/// Values from `from` to `to` over which something holds: that an alternative pays or is the fastest, or that a score is
+/// large enough. An end that is no end of the whole range is a change: the middle of its two sides, or in a discrete
+/// range the outermost value where it holds. Of the first and the last value that were evaluated it has the
+/// alternative's speedup (its score over the reference's, by score_ratio), or the score.
+struct FieldInterval {
   double from = 0.0, to = 0.0;
-  double speedup_from = 1.0, speedup_to = 1.0;
+  double at_from = 1.0, at_to = 1.0;
 };
 
 class CrossoverSearch {
@@ -48,19 +49,19 @@ class CrossoverSearch {
     auto operator<=>(const Request&) const = default;
   };
 
-  /// @param grid  values at which all worths are to be known first: in order, both ends of the range among them
+  /// @param grid  values at which all scores are to be known first: in order, both ends of the range among them
   CrossoverSearch(const AxisRange& range, std::vector<double> grid, std::size_t alternatives, std::size_t reference);
 
   /// What has to be known next, each thing once; nothing when all changes are found. The first are those of the grid.
   [[nodiscard]] std::vector<Request> requests() const;
   /// Takes the answers to all requests as one round.
-  /// @param worths  in the requests' order; at least 0, and infinite where nothing takes time
-  void answer(const std::vector<Request>& requests, const std::vector<double>& worths);
+  /// @param scores  in the requests' order; at least 0, and infinite where nothing takes time
+  void answer(const std::vector<Request>& requests, const std::vector<double>& scores);
 
-  /// Where the alternative is worth more than the reference.
-  [[nodiscard]] std::vector<Stretch> pays(std::size_t alternative) const;
+  /// Where the alternative scores more than the reference.
+  [[nodiscard]] std::vector<FieldInterval> pays(std::size_t alternative) const;
   /// Where it is the fastest of all.
-  [[nodiscard]] std::vector<Stretch> fastest(std::size_t alternative) const;
+  [[nodiscard]] std::vector<FieldInterval> fastest(std::size_t alternative) const;
 
   /// The largest speedup over the reference, at the first evaluated value that has it.
   struct Most {
@@ -68,24 +69,24 @@ class CrossoverSearch {
   };
   [[nodiscard]] Most most(std::size_t alternative) const;
 
-  /// All that is known of an alternative: worth by value.
-  [[nodiscard]] std::vector<std::pair<double, double>> worths(std::size_t alternative) const;
+  /// All that is known of an alternative: score by value.
+  [[nodiscard]] std::vector<std::pair<double, double>> scores(std::size_t alternative) const;
   [[nodiscard]] std::size_t reference() const { return reference_; }
   [[nodiscard]] std::size_t alternatives() const { return alternatives_; }
   [[nodiscard]] const AxisRange& range() const { return range_; }
 
  private:
-  using Known = std::map<double, std::vector<std::optional<double>>>;  ///< worths of all alternatives by value
+  using Known = std::map<double, std::vector<std::optional<double>>>;  ///< scores of all alternatives by value
 
   [[nodiscard]] bool is_narrow(double a, double b, double width = kCrossoverWidth) const;
   [[nodiscard]] double middle(double a, double b) const;
   [[nodiscard]] double beside_end(double end) const;
   [[nodiscard]] std::vector<double> values_within(double a, double b, double log_ratio_at_a,
                                                   double log_ratio_at_b) const;
-  [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& worths) const;
+  [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& scores) const;
   [[nodiscard]] double speedup_at(double value, std::size_t alternative) const;
   template <class State>
-  [[nodiscard]] std::vector<Stretch> stretches(std::size_t alternative, State&& holds) const;
+  [[nodiscard]] std::vector<FieldInterval> intervals(std::size_t alternative, State&& holds) const;
   void close_in_on_pay(std::size_t alternative, std::vector<Request>& requests) const;
   void close_in_on_fastest(std::vector<Request>& requests) const;
   void close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const;

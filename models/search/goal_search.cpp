@@ -7,11 +7,11 @@
 namespace stepcast {
 namespace {
 
-constexpr std::size_t kLevel = 0, kWorth = 1;  // the crossover's alternatives
+constexpr std::size_t kLevel = 0, kScore = 1;  // the crossover's alternatives
 
-/// A level that what equals `worth` is above.
-double just_below(double worth) {
-  return std::isfinite(worth) ? worth * (1 - 2 * kSameWorth) : std::numeric_limits<double>::max();
+/// A level that what equals `score` is above.
+double just_below(double score) {
+  return std::isfinite(score) ? score * (1 - 2 * kSameScore) : std::numeric_limits<double>::max();
 }
 
 }  // namespace
@@ -24,42 +24,42 @@ std::vector<double> GoalSearch::requests() const {
   std::vector<double> values;
   if (!search_) return values;
   for (const auto& [alternative, value] : search_->requests())
-    if (alternative == kWorth) values.push_back(value);
+    if (alternative == kScore) values.push_back(value);
   return values;
 }
 
-void GoalSearch::answer(const std::vector<double>& values, const std::vector<double>& worths) {
-  for (std::size_t i = 0; i < values.size(); ++i) known_[values[i]] = worths[i];
+void GoalSearch::answer(const std::vector<double>& values, const std::vector<double>& scores) {
+  for (std::size_t i = 0; i < values.size(); ++i) known_[values[i]] = scores[i];
   proceed();
 }
 
 /// A search of the level that knows all that is known.
 void GoalSearch::begin(Stage stage, double level) {
   std::vector<double> values;
-  for (const auto& [value, worth] : known_) values.push_back(value);
+  for (const auto& [value, score] : known_) values.push_back(value);
   stage_ = stage;
   level_ = level;
   search_.emplace(range_, std::move(values), 2, kLevel);
 }
 
-/// Half of the least worth: a level that is hardly passed, so that the largest alone is looked for.
+/// Half of the least score: a level that is hardly passed, so that the largest alone is looked for.
 void GoalSearch::begin_best() {
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [value, worth] : known_)
-    if (worth > 0) least = std::min(least, worth);
+  for (const auto& [value, score] : known_)
+    if (score > 0) least = std::min(least, score);
   begin(Stage::best, std::isfinite(least) ? least / 2 : 1.0);
 }
 
 /// Gives the stage's search what is known; whether that was all it wanted.
 bool GoalSearch::finish_search() {
   for (auto requests = search_->requests(); !requests.empty(); requests = search_->requests()) {
-    std::vector<double> worths;
+    std::vector<double> scores;
     for (const auto& [alternative, value] : requests) {
       const auto known = known_.find(value);
-      if (alternative == kWorth && known == known_.end()) return false;
-      worths.push_back(alternative == kLevel ? level_ : known->second);
+      if (alternative == kScore && known == known_.end()) return false;
+      scores.push_back(alternative == kLevel ? level_ : known->second);
     }
-    search_->answer(requests, worths);
+    search_->answer(requests, scores);
   }
   return true;
 }
@@ -68,8 +68,8 @@ bool GoalSearch::finish_search() {
 void GoalSearch::proceed() {
   if (stage_ == Stage::grid) begin_best();
   while (search_ && finish_search()) {
-    const double most = best().worth;
-    if (stage_ != Stage::best && compare_worths(most, best_before_) > 0) {
+    const double most = best().score;
+    if (stage_ != Stage::best && compare_scores(most, best_before_) > 0) {
       begin_best();  // looking elsewhere has found a larger one
     } else if (stage_ == Stage::best) {
       best_before_ = most;
@@ -85,17 +85,17 @@ void GoalSearch::proceed() {
   }
 }
 
-std::vector<Reach> GoalSearch::above_level() const {
-  std::vector<Reach> all;
-  for (const Stretch& one : search_->pays(kWorth))
-    all.push_back({one.from, one.to, one.speedup_from * level_, one.speedup_to * level_});
+std::vector<FieldInterval> GoalSearch::above_level() const {
+  std::vector<FieldInterval> all;
+  for (const FieldInterval& one : search_->pays(kScore))
+    all.push_back({one.from, one.to, one.at_from * level_, one.at_to * level_});
   return all;
 }
 
 GoalSearch::Best GoalSearch::best() const {
   Best best;
-  for (const auto& [value, worth] : known_)
-    if (compare_worths(worth, best.worth) > 0) best = {value, worth};
+  for (const auto& [value, score] : known_)
+    if (compare_scores(score, best.score) > 0) best = {value, score};
   return best;
 }
 

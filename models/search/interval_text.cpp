@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
-
-#include "models/search/crossover_search.hpp"
+#include <fmt/ranges.h>
 
 namespace stepcast {
 namespace {
@@ -19,13 +18,23 @@ std::string grid_step_text(const AxisRange& range, std::size_t grid) {
 
 }  // namespace
 
-std::string stretch_text(const AxisRange& range, double from, double to) {
+std::string interval_text(const AxisRange& range, double from, double to) {
   const bool from_start = from <= range.from, to_end = to >= range.to;
   if (from_start && to_end) return "always";
   if (from == to) return human_value(range, from);
   if (from_start) return "up to " + human_value(range, to);
   if (to_end) return "from " + human_value(range, from);
   return fmt::format("{} to {}", human_value(range, from), human_value(range, to));
+}
+
+std::string intervals_text(const AxisRange& range, const std::vector<FieldInterval>& all, std::string none) {
+  constexpr std::size_t kMost = 5;
+  if (all.empty()) return none;
+  std::vector<std::string> texts;
+  const std::size_t shown = all.size() > kMost ? kMost - 1 : all.size();
+  for (std::size_t i = 0; i < shown; ++i) texts.push_back(interval_text(range, all[i].from, all[i].to));
+  if (shown < all.size()) texts.push_back(fmt::format("and {} more", all.size() - shown));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string range_text(const AxisRange& range) {

@@ -3,29 +3,20 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "models/describe/json.hpp"
 #include "models/report/rows.hpp"
+#include "models/search/crossover_search.hpp"
 #include "models/study/axis_range.hpp"
 
 namespace stepcast {
 
 /// "up to 2.31 Gb/s", "2.31 Gb/s to 25 Gb/s", "from 25 Gb/s", "always"; of one value alone "4".
-std::string stretch_text(const AxisRange& range, double from, double to);
+std::string interval_text(const AxisRange& range, double from, double to);
 
 /// All of them, or `none`; of more than five the first four and how many follow.
-template <class Stretches>
-std::string stretches_text(const AxisRange& range, const Stretches& all, std::string none) {
-  constexpr std::size_t kMost = 5;
-  if (all.empty()) return none;
-  std::string text;
-  std::size_t shown = 0;
-  for (const auto& one : all) {
-    if (all.size() > kMost && shown + 1 == kMost) return text + ", and " + std::to_string(all.size() - shown) + " more";
-    text += (shown++ > 0 ? ", " : "") + stretch_text(range, one.from, one.to);
-  }
-  return text;
-}
+std::string intervals_text(const AxisRange& range, const std::vector<FieldInterval>& all, std::string none);
 
 /// "from 8 to 64", or "from 8 to 64 in steps of 8", "from 2 to 64 by factors of 2".
 std::string range_text(const AxisRange& range);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/figure.hpp"
+#include "models/report/goal.hpp"
 #include "models/search/goal_search.hpp"
 
 namespace stepcast {
@@ -25,20 +25,20 @@ struct Solutions {
   std::string axis, pointer;  ///< the field
   AxisRange range;
   std::size_t grid = 0;  ///< values of it
-  const Figure* figure = nullptr;
+  const Metric* metric = nullptr;
   std::optional<double> goal{};   ///< its value to be reached
   double near = kNearBest;        ///< what near the best is, as a share of it
   bool replayed = false;          ///< by the replay, not by the equations
   std::vector<std::string> axes;  ///< the study's others
   std::vector<PointSolution> points;
-  std::vector<std::string> notes;
+  Notes notes;
 };
 
 /// Headline, one row a point, notes.
 std::string to_text(const Solutions& solutions);
-/// One line for each stretch and each best value, figures and values in SI.
+/// One line for each interval and each best value, in SI.
 std::string to_csv(const Solutions& solutions);
-/// Best values, stretches, and every value that was evaluated with its figure.
+/// Best values, intervals, and every value that was evaluated with the metric there.
 Json solutions_document(const Solutions& solutions, const Json& manifest);
 
 }  // namespace stepcast

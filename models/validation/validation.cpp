@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -33,18 +34,10 @@ bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
 
 }  // namespace
 
-std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity) {
-  const auto si = [](const auto& value) { return value ? std::optional<double>(value->si()) : std::nullopt; };
-  switch (quantity) {
-    case MeasuredQuantity::step_time: return point.answers.shown().step.si();
-    case MeasuredQuantity::throughput:
-      return point.samples_per_second > 0 ? std::optional<double>(point.samples_per_second) : std::nullopt;
-    case MeasuredQuantity::speedup: return point.speedup;
-    case MeasuredQuantity::scaling_efficiency: return point.scaling_efficiency;
-    case MeasuredQuantity::algbw: return si(point.algbw);
-    case MeasuredQuantity::busbw: return si(point.busbw);
-  }
-  return {};
+const Metric& metric_of(MeasuredQuantity quantity) {
+  for (const Metric& metric : metrics())
+    if (metric.measured == name_of(quantity)) return metric;
+  throw std::logic_error("a quantity that no metric is");
 }
 
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
@@ -89,14 +82,14 @@ Validation validate(const Suite& suite, const Report& report) {
   std::set<std::string> noted;
   for (const MeasuredPoint& m : suite.measurements) {
     const PointReport& point = report.points.at(m.point);
-    const auto value = predicted(point, m.quantity);
+    const auto value = number_of(metric_of(m.quantity), point);
     if (!value)
       throw ModelError(fmt::format("{}: the forecast of {} has no {}", suite.name, describe_point(point.coordinates),
                                    name_of(m.quantity)));
     validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
     if (!measured.insert(m.point).second) continue;
-    for (const std::string& note : point.notes)
-      if (noted.insert(note).second) validation.notes.push_back(note);
+    for (const Note& note : point.notes)
+      if (noted.insert(note.text).second) validation.notes.push_back(note);
   }
   validation.unmeasured = report.points.size() - measured.size();
   validation.summary = summary_of(validation.rows, suite.alternatives);

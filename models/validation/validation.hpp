@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/report.hpp"
+#include "models/report/metrics.hpp"
 #include "models/study/suite.hpp"
 
 namespace stepcast {
@@ -53,7 +53,7 @@ struct Validation {
   std::vector<ValidationRow> rows;  ///< in the suite's order
   ValidationSummary summary;
   std::size_t unmeasured = 0;      ///< points of the study without any measurement
-  std::vector<std::string> notes;  ///< of the measured points' forecasts, each once
+  Notes notes;                     ///< of the measured points' forecasts, each once
   std::vector<std::string> sets;   ///< what was changed of the suite's study; empty: these are the suite's own errors
   std::size_t changed = 0;         ///< rows whose scenarios are others by that
 };
@@ -61,8 +61,8 @@ struct Validation {
 /// The suite's name, and what was changed: "hkbu-10gbe with --set /cluster/host_cost=1ns/B".
 std::string title_of(const Validation& validation);
 
-/// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.
-std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);
+/// The metric that suites measure under the quantity's name.
+const Metric& metric_of(MeasuredQuantity quantity);
 
 /// @param alternatives  the axis that is ranked along; empty: there are no pairs
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);

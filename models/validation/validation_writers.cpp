@@ -10,8 +10,6 @@
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
 #include "models/study/alternatives.hpp"
-#include "models/unit/format.hpp"
-#include "models/unit/units.hpp"
 
 namespace stepcast {
 namespace {
@@ -22,29 +20,7 @@ std::string signed_percent(double fraction) {
   return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);
 }
 
-std::string_view unit_of(MeasuredQuantity quantity) {
-  switch (quantity) {
-    case MeasuredQuantity::step_time: return "s";
-    case MeasuredQuantity::throughput: return "samples/s";
-    case MeasuredQuantity::algbw:
-    case MeasuredQuantity::busbw: return "B/s";
-    case MeasuredQuantity::speedup:
-    case MeasuredQuantity::scaling_efficiency: return "1";
-  }
-  return "";
-}
-
-std::string human(MeasuredQuantity quantity, double value) {
-  switch (quantity) {
-    case MeasuredQuantity::step_time: return human_text(Seconds(value));
-    case MeasuredQuantity::throughput: return fmt::format("{:.4g} /s", value);
-    case MeasuredQuantity::speedup: return fmt::format("{:.3g}x", value);
-    case MeasuredQuantity::scaling_efficiency: return tenths(value);
-    case MeasuredQuantity::algbw:
-    case MeasuredQuantity::busbw: return human_text(BytesPerSecond(value));
-  }
-  return "";
-}
+const MetricUnit& unit_of(const ValidationRow& row) { return *metric_of(row.quantity).unit; }
 
 std::string mark_of(const ValidationRow& row) {
   std::string mark = row.fitted ? "fitted" : "";
@@ -95,8 +71,7 @@ constexpr RowColumn kColumns[] = {
     {"point", "coordinates of the study's point",
      [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
     {"quantity", "what was measured", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
-    {"unit", "of measured and predicted",
-     [](const ValidationRow& r) { return Cell(std::string(unit_of(r.quantity))); }},
+    {"unit", "of measured and predicted", [](const ValidationRow& r) { return Cell(std::string(unit_of(r).symbol)); }},
     {"measured", "the published value", [](const ValidationRow& r) { return Cell(r.measured); }},
     {"spread", "standard deviation of repeated measurements over their mean",
      [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
@@ -120,8 +95,8 @@ std::string to_table(const Validation& validation) {
   for (const ValidationRow& row : validation.rows) {
     std::vector<std::string> cells;
     for (const std::string& axis : validation.axes) cells.push_back(value_on(row.coordinates, axis));
-    cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured),
-                               human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
+    cells.insert(cells.end(), {std::string(name_of(row.quantity)), unit_of(row).measured(row.measured),
+                               unit_of(row).measured(row.predicted), signed_percent(row.error()), mark_of(row)});
     table.add(cells);
   }
   std::string title = title_of(validation);
@@ -194,7 +169,8 @@ Json validation_document(const std::vector<Validation>& validations, const std::
                             {"ordered_pairs", s.ordered},
                             {"tolerance_missed", missed_limits(v)}};
     suite["unmeasured_points"] = v.unmeasured;
-    suite["notes"] = v.notes;
+    suite["notes"] = texts_of(v.notes);
+    suite["coded_notes"] = coded(v.notes);
     suite["manifest"] = manifests.at(i);
     json["suites"].push_back(std::move(suite));
   }

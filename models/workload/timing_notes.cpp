@@ -165,32 +165,37 @@ TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile&
   return time;
 }
 
-std::vector<std::string> timing_notes(const WorkloadTable& table) {
-  std::vector<std::string> notes;
+Notes timing_notes(const WorkloadTable& table) {
+  Notes notes;
   if (!gives_shapes(table) || !table.profile) return notes;
   const DeviceProfile& profile = *table.profile;
   const WorkloadTable listed = list_gradients(table);
-  if (table.measured) notes.push_back(corrected(table));
+  if (table.measured) notes.push_back({NoteCode::corrected_times, corrected(table)});
   for (const Evidence evidence : kUnmeasured)
     if (const std::vector<std::string> names = timed_by(evidence, listed, profile, table.batch); !names.empty())
-      notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}",
-                                  names.size(), times_are(names.size()), profile.name, name_of(evidence),
-                                  few_of(names)));
+      notes.push_back(
+          {NoteCode::unmeasured_layers,
+           fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(),
+                       times_are(names.size()), profile.name, name_of(evidence), few_of(names))});
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
-    notes.push_back(fmt::format("{} from the profile \"{}\", not measured: {}",
-                                table.measured ? "what each layer takes of them follows" : "layer times follow",
-                                profile.name, constants));
+    notes.push_back({NoteCode::unmeasured_constants,
+                     fmt::format("{} from the profile \"{}\", not measured: {}",
+                                 table.measured ? "what each layer takes of them follows" : "layer times follow",
+                                 profile.name, constants)});
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
-    notes.push_back(fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}",
-                                layers.size(), times_are(layers.size()), profile.name, few_of(layers)));
+    notes.push_back({NoteCode::extrapolated_layers,
+                     fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}",
+                                 layers.size(), times_are(layers.size()), profile.name, few_of(layers))});
   if (profile.layers.empty() && !has_spread(profile)) return notes;
   if (const TimeByRoofline time = time_by_roofline(table, profile, table.batch); time.by_roofline > Seconds{})
-    notes.push_back(fmt::format(
-        "{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}",
-        100 * (time.by_roofline / time.all), profile.name, roofline_text(profile, compute_dtype_of(table))));
+    notes.push_back(
+        {NoteCode::roofline_share,
+         fmt::format(
+             "{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}",
+             100 * (time.by_roofline / time.all), profile.name, roofline_text(profile, compute_dtype_of(table)))});
   return notes;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/note.hpp"
 #include "models/part/workload_table.hpp"
 
 namespace stepcast {
@@ -27,6 +28,6 @@ TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile&
 /// If the profile has a spread or layers, they also give the time without an entry and the roofline's spread. Empty
 /// without shapes or profile.
 /// @pre the table passed check_shapes
-std::vector<std::string> timing_notes(const WorkloadTable& table);
+Notes timing_notes(const WorkloadTable& table);
 
 }  // namespace stepcast

@@ -9,7 +9,7 @@
 namespace stepcast {
 
 /// Asks the points what the searches want to know until none wants more. A search has requests() and answer(requests,
-/// worths), as CrossoverSearch and GoalSearch do.
+/// scores), as CrossoverSearch and GoalSearch do.
 /// @param search   of number i, in [0, count)
 /// @param asked    the point and the value that a request of search i is for
 /// @param rounds   after which a search has gone astray
@@ -30,12 +30,12 @@ bool close_in(FieldPoints& points, std::size_t count, SearchOf&& search, AskedBy
     points.know(wanted);
     for (std::size_t i = 0; i < count; ++i) {
       if (requests[i].empty()) continue;
-      std::vector<double> worths;
+      std::vector<double> scores;
       for (const auto& request : requests[i]) {
         const auto [point, value] = asked(i, request);
-        worths.push_back(points.worth(point, value));
+        scores.push_back(points.score(point, value));
       }
-      search(i).answer(requests[i], worths);
+      search(i).answer(requests[i], scores);
     }
   }
   return false;

@@ -95,7 +95,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     owners_.push_back(entry->second);
     if (grid_.contains(value)) ++found[entry->second];
   }
-  worths_.resize(points_.size());
+  scores_.resize(points_.size());
   memory_notes_.resize(points_.size());
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
@@ -104,9 +104,9 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
-void FieldPoints::answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose) {
+void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
   const std::vector<PointReport> reports = ask(study_);
-  figure_ = &choose(reports);
+  metric_ = &choose(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const std::size_t owner = owners_[i];
     if (!constant_[owner]) learn(owner, grid_.at(value_on(reports[i].coordinates, axis_)), reports[i]);
@@ -117,17 +117,18 @@ void FieldPoints::answer_grid(const std::function<const Figure&(const std::vecto
 }
 
 void FieldPoints::learn(std::size_t point, double value, const PointReport& report) {
-  constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
-  const double worth = worth_of(*figure_, report);
-  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
-    notes_.emplace_back(kNoted);
-  worths_[point][value] = worth;
-  if (std::string note = stepcast::memory_note(report); !note.empty()) memory_notes_[point][value] = std::move(note);
+  const Note impossible{NoteCode::impossible_by_memory,
+                        "points that need more memory than their device has count as impossible"};
+  const double score = score_of(*metric_, report);
+  if (score == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), impossible) == notes_.end())
+    notes_.push_back(impossible);
+  scores_[point][value] = score;
+  if (const auto note = stepcast::memory_note(report)) memory_notes_[point].insert_or_assign(value, *note);
 }
 
-std::string FieldPoints::memory_note(std::size_t point, double value) const {
+std::optional<Note> FieldPoints::memory_note(std::size_t point, double value) const {
   const auto found = memory_notes_[point].find(value);
-  return found == memory_notes_[point].end() ? "" : found->second;
+  return found == memory_notes_[point].end() ? std::nullopt : std::optional(found->second);
 }
 
 void FieldPoints::know(const Wanted& wanted) {
@@ -136,8 +137,8 @@ void FieldPoints::know(const Wanted& wanted) {
   for (const auto& [which, set] : wanted) {
     std::vector<double> values;
     for (const double value : set)
-      if (constant_[which]) worths_[which][value] = worths_[which].begin()->second;
-      else if (!worths_[which].contains(value)) values.push_back(value);
+      if (constant_[which]) scores_[which][value] = scores_[which].begin()->second;
+      else if (!scores_[which].contains(value)) values.push_back(value);
     if (values.empty()) continue;
     Study some = expanded(points_[which], values);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -159,10 +160,10 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   Report report = answer_whole_study(study, jobs_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
-    const std::string memory = stepcast::memory_note(point);
-    for (const std::string& note : point.notes)
-      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) {
-            return without_numbers(known) == without_numbers(note);
+    const std::optional<Note> memory = stepcast::memory_note(point);
+    for (const Note& note : point.notes)
+      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const Note& known) {
+            return without_numbers(known.text) == without_numbers(note.text);
           }))
         notes_.push_back(note);
   }

@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/report/figure.hpp"
+#include "models/report/goal.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
 
@@ -55,7 +56,7 @@ class FieldPoints {
 
   /// Answers the whole study.
   /// @param choose  by what points are measured, given all reports
-  void answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose);
+  void answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose);
 
   /// Values at which points are to be known.
   using Wanted = std::map<std::size_t, std::set<double>>;
@@ -64,15 +65,15 @@ class FieldPoints {
   void know(const Wanted& wanted);
 
   /// @pre the point is known at this value
-  [[nodiscard]] double worth(std::size_t point, double value) const { return worths_[point].at(value); }
-  /// What the point's report at this value says of memory, or "".
-  [[nodiscard]] std::string memory_note(std::size_t point, double value) const;
-  [[nodiscard]] const Figure& figure() const { return *figure_; }
+  [[nodiscard]] double score(std::size_t point, double value) const { return scores_[point].at(value); }
+  /// What the point's report at this value says of memory.
+  [[nodiscard]] std::optional<Note> memory_note(std::size_t point, double value) const;
+  [[nodiscard]] const Metric& metric() const { return *metric_; }
   /// Whether any answer is a replay's.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
   /// Of all answers, each once; of those that differ in numbers alone the first. Less those of memory, which are of one
   /// value each.
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const Notes& notes() const { return notes_; }
 
  private:
   /// Takes down what a point's report at a value says.
@@ -91,11 +92,11 @@ class FieldPoints {
   std::vector<std::size_t> owners_;     ///< the point that each of the study's is
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
-  std::vector<std::map<double, double>> worths_;             ///< by point and value
-  std::vector<std::map<double, std::string>> memory_notes_;  ///< the same
-  const Figure* figure_ = nullptr;
+  std::vector<std::map<double, double>> scores_;      ///< by point and value
+  std::vector<std::map<double, Note>> memory_notes_;  ///< the same
+  const Metric* metric_ = nullptr;
   bool replayed_ = false;
-  std::vector<std::string> notes_;
+  Notes notes_;
 };
 
 }  // namespace stepcast

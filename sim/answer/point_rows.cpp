@@ -8,7 +8,7 @@
 namespace stepcast {
 namespace {
 
-std::vector<Column> columns_of(const Study& study) {
+std::vector<Metric> columns_of(const Study& study) {
   Report report;
   report.axes = study.axes;
   return report_columns(report);
@@ -49,7 +49,7 @@ PointRow unpack_row(std::string_view packed) {
 
 PointRows::PointRows(const Study& study, std::vector<RowFormat> formats)
     : study_(study), formats_(std::move(formats)), columns_(columns_of(study)) {
-  for (const Column& column : columns_) names_.push_back(column.name);
+  for (const Metric& column : columns_) names_.push_back(column.name);
   names_.emplace_back("error");
 }
 
@@ -59,7 +59,7 @@ PointRow PointRows::make(std::size_t point, const PointAnswer& answer) const {
   if (answer.report) {
     made.difference = answer.report->answers.difference();
     made.tolerance = answer.report->tolerance;
-    for (const Column& column : columns_) row.push_back(column.cell(*answer.report));
+    for (const Metric& column : columns_) row.push_back(column.value(*answer.report));
   } else {
     row = failed_row(columns_, study_.axes.size(), study_.points[point].coordinates);
   }

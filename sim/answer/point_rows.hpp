@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/report/failed_rows.hpp"
+#include "models/report/metrics.hpp"
 #include "models/study/study.hpp"
 #include "sim/answer/answer_point.hpp"
 
@@ -37,7 +38,7 @@ class PointRows {
  private:
   const Study& study_;
   std::vector<RowFormat> formats_;
-  std::vector<Column> columns_;
+  std::vector<Metric> columns_;
   std::vector<std::string> names_;
 };
 

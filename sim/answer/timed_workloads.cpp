@@ -7,9 +7,7 @@ namespace stepcast {
 
 const TimedWorkload& TimedWorkloads::of(const Scenario& scenario) {
   const auto [entry, is_new] = known_.try_emplace(scenario.workload.get());
-  if (is_new)
-    entry->second = {make_workload(scenario),
-                     scenario.workload ? timing_notes(*scenario.workload) : std::vector<std::string>{}};
+  if (is_new) entry->second = {make_workload(scenario), scenario.workload ? timing_notes(*scenario.workload) : Notes{}};
   return entry->second;
 }
 

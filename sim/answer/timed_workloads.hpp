@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/note.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 
@@ -12,7 +13,7 @@ namespace stepcast {
 
 struct TimedWorkload {
   Workload workload;
-  std::vector<std::string> notes;  ///< on its times (workload/timing_notes.hpp)
+  Notes notes;  ///< on its times (workload/timing_notes.hpp)
 };
 
 /// The workloads of scenarios, each table's made once. Not for several threads.

@@ -37,7 +37,7 @@ class Crossing {
     found_.grid = grid.size();
     found_.axis = points_.axis();
     arrange_points(study);
-    points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_by(reports); });
+    points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Metric& { return metric_by(reports); });
     begin_searches(grid);
     search();
     found_.replayed = points_.is_replayed();
@@ -71,13 +71,14 @@ class Crossing {
     return axes;
   }
 
-  const Figure& figure_by(const std::vector<PointReport>& reports) {
-    found_.figure = &choose_figure(reports);
-    if (found_.figure == &find_figure("run") &&
+  const Metric& metric_by(const std::vector<PointReport>& reports) {
+    found_.metric = &choose_metric(reports);
+    if (found_.metric == &find_metric("run") &&
         std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
       found_.notes.push_back(
-          "the time of the whole run is compared, not that to its target, which only some alternatives are known to reach");
-    return *found_.figure;
+          {NoteCode::target_not_compared,
+           "the time of the whole run is compared, not that to its target, which only some alternatives are known to reach"});
+    return *found_.metric;
   }
 
   /// One for each situation in which the reference has a rival.
@@ -108,8 +109,9 @@ class Crossing {
           fmt::format("in no situation {} has another alternative beside it; choose another reference", reference));
     if (lonely > 0)
       found_.notes.push_back(
-          fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely,
-                      lonely == 1 ? " is" : "s are", reference));
+          {NoteCode::point_left_out,
+           fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely,
+                       lonely == 1 ? " is" : "s are", reference)});
   }
 
   void search() {
@@ -119,7 +121,8 @@ class Crossing {
     };
     if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostRounds))
       found_.notes.push_back(
-          fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds));
+          {NoteCode::search_ended,
+           fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds)});
   }
 
   const CrossoverOptions& options_;

@@ -175,15 +175,17 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   const Json document = document_of(study.points.front().scenario);
   if (!options.scenario.empty()) write_output(options.scenario, json_text(document));
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
-  if (!of_phases.empty()) explanation.point.notes.push_back(of_phases);
+  if (!of_phases.empty()) explanation.point.notes.push_back({NoteCode::other_phases, of_phases});
   if (tries_compressors(explanation, study.points.front().scenario))
-    explanation.point.notes.emplace_back(
-        "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
-        "as sweeps over the gradient; composed of a framework's operations some took twenty times as long "
-        "(scenarios/README.md, survey), which /codec/slowdown tries");
+    explanation.point.notes.push_back(
+        {NoteCode::default_compressors,
+         "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
+         "as sweeps over the gradient; composed of a framework's operations some took twenty times as long "
+         "(scenarios/README.md, survey), which /codec/slowdown tries"});
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back(
-        "these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");
+        {NoteCode::one_point_options,
+         "these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`"});
   if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
   if (!options.json.empty())
     write_output(options.json,

@@ -138,15 +138,15 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
     text += "no value tried is better than the suite as it is, which is shown\n";
   }
-  Json figures{{"fields", std::move(values)},
-               {"measurements", fit.measurements},
-               {"values_tried", fit.tried},
-               {"values_impossible", fit.impossible},
-               {"median_absolute_error_before", earlier},
-               {"median_absolute_error_after", after},
-               {"median_absolute_error_left_out", fit.median_left_out},
-               {"used", better}};
-  return {better ? at_values(suite, changes, fields, fit.values) : before, std::move(text), std::move(figures)};
+  Json found{{"fields", std::move(values)},
+             {"measurements", fit.measurements},
+             {"values_tried", fit.tried},
+             {"values_impossible", fit.impossible},
+             {"median_absolute_error_before", earlier},
+             {"median_absolute_error_after", after},
+             {"median_absolute_error_left_out", fit.median_left_out},
+             {"used", better}};
+  return {better ? at_values(suite, changes, fields, fit.values) : before, std::move(text), std::move(found)};
 }
 
 }  // namespace stepcast

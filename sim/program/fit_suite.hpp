@@ -18,7 +18,7 @@ std::vector<Field> fitted_fields(const std::vector<std::string>& fits);
 struct FittedSuite {
   Suite suite;
   std::string text;
-  Json figures;
+  Json found;  ///< the same
 };
 
 /// @param changes  of --set, made before

@@ -183,7 +183,7 @@ Json layer_table_json(const WorkloadTable& table) {
       layer["gradients"].push_back(Json{{"name", tensor.name}, {"dims", tensor.dims}, {"elements", tensor.elements}});
     json["layers"].push_back(std::move(layer));
   }
-  if (times) json["notes"] = timing_notes(table);
+  if (times) json["notes"] = texts_of(timing_notes(table));
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/report/footnotes.hpp"
+#include "models/report/goal.hpp"
 #include "models/report/other_trainings.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
@@ -37,8 +38,8 @@ struct RunOptions {
 };
 
 /// What --by names, if it is there.
-const Figure* figure_of(const RunOptions& options) {
-  return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_figure(options.by); });
+const Metric* metric_asked(const RunOptions& options) {
+  return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_metric(options.by); });
 }
 
 /// A footnote where points that are ranked among each other are not one training.
@@ -61,11 +62,11 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
 }
 
 /// What the program prints: all points, or those that --best asks for.
-std::string table_of(const RunOptions& options, const Figure* by, const std::vector<std::string>& each,
+std::string table_of(const RunOptions& options, const Metric* by, const std::vector<std::string>& each,
                      const Study& study, const Report& report) {
   if (!options.best || report.points.empty()) return to_table(report);
-  const Figure& figure = read_option("--by", [&]() -> const Figure& { return choose_figure(report.points, by); });
-  return to_ranking(report, figure, *options.best, each) + note_of_trainings(study, each);
+  const Metric& metric = read_option("--by", [&]() -> const Metric& { return choose_metric(report.points, by); });
+  return to_ranking(report, metric, *options.best, each) + note_of_trainings(study, each);
 }
 
 /// Tells what failed, and how far the evaluators differ.
@@ -88,7 +89,7 @@ std::vector<std::string> situations(const RunOptions& options, const Study& stud
 }
 
 int run(const RunOptions& options, const Invocation& invocation) {
-  const Figure* by = figure_of(options);
+  const Metric* by = metric_asked(options);
   const Study study = load(options.study);
   const std::vector<std::string> each = situations(options, study);
   print_notes(study);
@@ -136,9 +137,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
           "--by", options->by,
           fmt::format("by what --best ranks: {}; without it by the time of a run where all points are one, else "
                       "by throughput",
-                      figure_names()))
+                      goal_names()))
       ->needs(best)
-      ->type_name("FIGURE");
+      ->type_name("METRIC");
   command->add_option("--each", options->each, "N points for each combination of values of these axes")
       ->needs(best)
       ->delimiter(',')

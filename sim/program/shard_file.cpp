@@ -18,12 +18,12 @@ constexpr std::size_t kMostShards = 1000000;
 
 /// The columns of a report that these are the names of, the last of them "error"; none where no report has them. Axes
 /// come first, and stand in the place of a column of their name.
-std::vector<Column> columns_named(const std::vector<std::string>& names) {
+std::vector<Metric> columns_named(const std::vector<std::string>& names) {
   Report report;
   for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {
-    std::vector<Column> columns = report_columns(report);
+    std::vector<Metric> columns = report_columns(report);
     if (std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
-                   [](const Column& column, const std::string& name) { return column.name == name; }))
+                   [](const Metric& column, const std::string& name) { return column.name == name; }))
       return columns;
     report.axes.push_back(names[axes]);
   }
@@ -88,7 +88,7 @@ Row ShardReader::next(std::size_t point) {
   if (numbered.row.size() != header_.columns.size())
     fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
   for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (!columns_[i].holds(numbered.row[i]))
+    if (!holds(columns_[i].unit->kind, numbered.row[i]))
       fail(fmt::format("has {} as {} of point {}, where no column has such a value; run its sweep again",
                        shorten(json_of(numbered.row[i]).dump()), columns_[i].name, point));
   return std::move(numbered.row);

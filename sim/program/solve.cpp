@@ -53,20 +53,19 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
 }
 
 /// What the answers' reports say of memory, each with the value that it is of.
-std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints& points,
-                                      const std::vector<std::size_t>& which) {
-  std::vector<std::string> notes;
+Notes memory_notes(const Solutions& found, const FieldPoints& points, const std::vector<std::size_t>& which) {
+  Notes notes;
   for (std::size_t i = 0; i < found.points.size(); ++i) {
     const GoalSearch& search = found.points[i].search;
     std::set<double> values;
-    if (search.best().worth > 0) values.insert(search.best().value);
+    if (search.best().score > 0) values.insert(search.best().value);
     if (found.goal)
-      for (const Reach& one : search.reached()) values.insert({one.from, one.to});
+      for (const FieldInterval& one : search.reached()) values.insert({one.from, one.to});
     const std::vector<Coordinate>& at = found.points[i].coordinates;
     for (const double value : values)
-      if (const std::string note = points.memory_note(which[i], value); !note.empty())
-        notes.push_back(fmt::format("{}{} {}: {}", at.empty() ? "" : label(at) + ", ", found.axis,
-                                    human_value(found.range, value), note));
+      if (const std::optional<Note> note = points.memory_note(which[i], value))
+        notes.push_back({note->code, fmt::format("{}{} {}: {}", at.empty() ? "" : label(at) + ", ", found.axis,
+                                                 human_value(found.range, value), note->text)});
   }
   return notes;
 }
@@ -74,35 +73,37 @@ std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints&
 Solutions find(const std::optional<Goal>& goal, double near, const Study& study, FieldPoints points, const Field& field,
                const std::vector<double>& grid) {
   Solutions found;
-  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& {
+  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Metric& {
     return read_option("--for",
-                       [&]() -> const Figure& { return choose_figure(reports, goal ? goal->figure : nullptr); });
+                       [&]() -> const Metric& { return choose_metric(reports, goal ? goal->metric : nullptr); });
   });
   found.name = study.name;
   found.axis = points.axis();
   found.pointer = field.pointer;
   found.range = field.range;
   found.grid = grid.size();
-  found.figure = &points.figure();
+  found.metric = &points.metric();
   if (goal) found.goal = goal->value;
   found.near = near;
   for (const std::string& axis : study.axes)
     if (axis != found.axis) found.axes.push_back(axis);
   Searches all =
-      begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt, near);
+      begin(points, field, grid, found.goal ? std::optional(score_of(*found.metric, *found.goal)) : std::nullopt, near);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
   if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
     found.notes.push_back(
-        fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
+        {NoteCode::search_ended,
+         fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds)});
   for (std::size_t i = 0; i < all.searches.size(); ++i)
     found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
   found.replayed = points.is_replayed();
   if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0)
-    found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant,
-                                      constant == 1 ? " is" : "s are", found.axis));
+    found.notes.push_back(
+        {NoteCode::point_left_out, fmt::format("{} point{} left out, whose variant sets {} itself", constant,
+                                               constant == 1 ? " is" : "s are", found.axis)});
   found.notes.insert(found.notes.end(), points.notes().begin(), points.notes().end());
-  const std::vector<std::string> of_memory = memory_notes(found, points, all.points);
+  const Notes of_memory = memory_notes(found, points, all.points);
   found.notes.insert(found.notes.end(), of_memory.begin(), of_memory.end());
   return found;
 }
@@ -127,13 +128,12 @@ void add_solve(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--for", options->goal,
-          "the figure that matters (" + figure_names() +
+          "the metric that matters (" + goal_names() +
               "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
-      ->type_name("FIGURE[=VALUE]");
+      ->type_name("METRIC[=VALUE]");
   command
-      ->add_option(
-          "--within", options->within,
-          "share of the best figure that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+      ->add_option("--within", options->within,
+                   "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999 ? ""

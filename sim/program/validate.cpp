@@ -77,7 +77,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   check_outputs({files.begin(), files.end()}, {options.csv, options.json});
   std::vector<Suite> suites;
   std::string fits;
-  std::vector<Json> figures;
+  std::vector<Json> found;
   for (const auto& file : files) {
     Suite suite = load_suite(file, default_library(), inspect_platform);
     if (fields.empty()) {
@@ -86,7 +86,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
       FittedSuite one = fit_suite(suite, changes, fields, options.jobs);
       suites.push_back(std::move(one.suite));
       fits += one.text;
-      figures.push_back(std::move(one.figures));
+      found.push_back(std::move(one.found));
     }
   }
   std::vector<Validation> validations;
@@ -104,7 +104,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
     std::vector<Json> manifests;
     for (const Suite& suite : suites) manifests.push_back(make_manifest(suite.study, invocation.arguments));
     Json document = validation_document(validations, manifests);
-    for (std::size_t i = 0; i < figures.size(); ++i) document["suites"][i]["fit"] = figures[i];
+    for (std::size_t i = 0; i < found.size(); ++i) document["suites"][i]["fit"] = found[i];
     write_output(options.json, json_text(document));
   }
   int verdict = kOk;

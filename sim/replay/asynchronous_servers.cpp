@@ -6,21 +6,21 @@
 
 namespace stepcast {
 
-AsynchronousServers::AsynchronousServers(Scene& scene, const Cluster& cluster, const StepGraph& graph)
-    : scene_(scene), cluster_(cluster), graph_(graph) {
+AsynchronousServers::AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
+    : simulated_(simulated), cluster_(cluster), graph_(graph) {
   if (graph.asynchronous)
     for (int j = 0; j < graph.shards; ++j) shards_.push_back(simgrid::s4u::Mutex::create());
 }
 
-double AsynchronousServers::perform(const ShardTransfer& transfer, const Lane& lane) {
+double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& track) {
   const double start = now();
-  std::vector<Posted> outgoing{{scene_.transfer(transfer, lane.participant->number)}};
+  std::vector<Posted> outgoing{{simulated_.transfer(transfer, track.participant->number)}};
   for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
   return start;
 }
 
-double AsynchronousServers::perform(const ShardServe& serve, const Lane& lane) {
-  const bool beside = is_beside(lane.participant->index, serve.shard, cluster_, graph_);
+double AsynchronousServers::execute(const ShardServe& serve, const Track& track) {
+  const bool beside = is_beside(track.participant->index, serve.shard, cluster_, graph_);
   const auto& shard = shards_[static_cast<std::size_t>(serve.shard)];
   shard->lock();
   const double start = now();
@@ -29,9 +29,9 @@ double AsynchronousServers::perform(const ShardServe& serve, const Lane& lane) {
   return start;
 }
 
-double AsynchronousServers::perform(const ShardCopy& copy, const Lane& lane) {
+double AsynchronousServers::execute(const ShardCopy& copy, const Track& track) {
   const double start = now();
-  sleep((to_other_hosts(copy.shard_bytes, lane.participant->index, cluster_, graph_) * cluster_.host_cost).si());
+  sleep((to_other_hosts(copy.shard_bytes, track.participant->index, cluster_, graph_) * cluster_.host_cost).si());
   return start;
 }
 

@@ -1,4 +1,4 @@
-// Asynchronous servers as a replay carries them out: by the workers' own lanes, each worker on its own with each shard.
+// Asynchronous servers as a replay carries them out: by the workers' own tracks, each worker on its own with each shard.
 // Whoever comes to a shard first is served first; the others queue.
 #pragma once
 
@@ -8,21 +8,21 @@
 #include "models/strategy/step_graph.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/replay/participants.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
 class AsynchronousServers {
  public:
-  AsynchronousServers(Scene& scene, const Cluster& cluster, const StepGraph& graph);
+  AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
   // Each returns when the work itself began, after queueing.
-  double perform(const ShardTransfer& transfer, const Lane& lane);
-  double perform(const ShardServe& serve, const Lane& lane);
-  double perform(const ShardCopy& copy, const Lane& lane);
+  double execute(const ShardTransfer& transfer, const Track& track);
+  double execute(const ShardServe& serve, const Track& track);
+  double execute(const ShardCopy& copy, const Track& track);
 
  private:
-  Scene& scene_;
+  SimulatedCluster& simulated_;
   const Cluster& cluster_;
   const StepGraph& graph_;
   std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by whom each serves

@@ -9,39 +9,39 @@
 namespace stepcast {
 namespace {
 
-int workers_on(const Scene& scene) {
-  return static_cast<int>(std::count_if(scene.participants().begin(), scene.participants().end(),
+int workers_on(const SimulatedCluster& simulated) {
+  return static_cast<int>(std::count_if(simulated.participants().begin(), simulated.participants().end(),
                                         [](const auto& participant) { return participant.role == Role::worker; }));
 }
 
 }  // namespace
 
-CollectiveRounds::CollectiveRounds(Scene& scene, const Cluster& cluster, std::size_t tasks)
-    : scene_(scene),
+CollectiveRounds::CollectiveRounds(SimulatedCluster& simulated, const Cluster& cluster, std::size_t tasks)
+    : simulated_(simulated),
       cluster_(cluster),
       protocols_(protocols_of(cluster)),
-      workers_(workers_on(scene)),
+      workers_(workers_on(simulated)),
       meetings_(tasks) {}
 
-double CollectiveRounds::perform(const CollectiveWork& work, Lane& lane, TaskId task) {
+double CollectiveRounds::execute(const CollectiveWork& work, Track& track, TaskId task) {
   Meeting& meeting = meetings_[static_cast<std::size_t>(task)];
   if (++meeting.arrived < workers_) {
-    meeting.waiting.push_back(&lane);
-    // Other events of the participant wake the lane too.
-    for (const int before = meeting.held; meeting.held == before;) lane.wait();
+    meeting.waiting.push_back(&track);
+    // Other events of the participant wake the track too.
+    for (const int before = meeting.held; meeting.held == before;) track.wait();
     return meeting.start;
   }
   meeting.start = now();
   run(work.call);
   meeting.arrived = 0;
   ++meeting.held;
-  for (Lane* other : std::exchange(meeting.waiting, {})) other->notify();
+  for (Track* other : std::exchange(meeting.waiting, {})) other->notify();
   return meeting.start;
 }
 
 /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
 void CollectiveRounds::run(const CollectiveCall& call) {
-  if (!scene_.is_folded()) return run_rounds(call);
+  if (!simulated_.is_folded()) return run_rounds(call);
   const std::tuple key{key_of(call), call.bytes, call.recode, call.protocol};
   if (const auto known = took_.find(key); known != took_.end()) return sleep(known->second);
   const double start = now();
@@ -52,7 +52,7 @@ void CollectiveRounds::run(const CollectiveCall& call) {
 void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
   bool begun = false;
-  scene_.for_each_round(call, [&](const SceneRound& round, int times) {
+  simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
     if (!std::exchange(begun, true)) sleep(cluster_.collective_cost.si());
     const double start = now();
     run_round(round, block, call);
@@ -61,10 +61,10 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
 }
 
 /// A protocol's share of the bandwidth is that of what it carries: its messages are larger.
-void CollectiveRounds::run_round(const SceneRound& round, double block, const CollectiveCall& call) {
+void CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
   const Protocol& protocol = protocols_[static_cast<std::size_t>(call.protocol)];
   messages_.clear();
-  for (const SceneMessage& message : round.messages) {
+  for (const SimulatedMessage& message : round.messages) {
     messages_.push_back({message});
     messages_.back().message.delay *= protocol.latency_factor;
   }

@@ -13,17 +13,17 @@
 #include "models/strategy/step_graph.hpp"
 #include "sim/replay/messages.hpp"
 #include "sim/replay/participants.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
 class CollectiveRounds {
  public:
   /// @param tasks  of the step graph
-  CollectiveRounds(Scene& scene, const Cluster& cluster, std::size_t tasks);
+  CollectiveRounds(SimulatedCluster& simulated, const Cluster& cluster, std::size_t tasks);
 
   /// A worker's part in the collective of a task; returns when the last one came.
-  double perform(const CollectiveWork& work, Lane& lane, TaskId task);
+  double execute(const CollectiveWork& work, Track& track, TaskId task);
 
  private:
   /// Where a collective's participants meet.
@@ -31,17 +31,17 @@ class CollectiveRounds {
     int arrived = 0;
     int held = 0;  ///< how often they have met
     double start = 0.0;
-    std::vector<Lane*> waiting;
+    std::vector<Track*> waiting;
   };
 
   void run(const CollectiveCall& call);
   void run_rounds(const CollectiveCall& call);
-  void run_round(const SceneRound& round, double block, const CollectiveCall& call);
+  void run_round(const SimulatedRound& round, double block, const CollectiveCall& call);
 
-  Scene& scene_;
+  SimulatedCluster& simulated_;
   const Cluster& cluster_;
   std::vector<Protocol> protocols_;
-  int workers_;                    ///< on the scene
+  int workers_;                    ///< in the simulation
   std::vector<Meeting> meetings_;  ///< by task
   std::vector<Posted> messages_;   ///< of the current round
   /// Folded: how long each lasts, by its key, bytes, recode and protocol.

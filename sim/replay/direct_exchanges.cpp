@@ -8,17 +8,17 @@
 
 namespace stepcast {
 
-DirectExchanges::DirectExchanges(Scene& scene, const Cluster& cluster, const StepGraph& graph)
-    : scene_(scene), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
+DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
+    : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const Work& work = graph.tasks[t].work;
     if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
-      inboxes_[t].resize(static_cast<std::size_t>(scene.inboxes()));
+      inboxes_[t].resize(static_cast<std::size_t>(simulated.inboxes()));
   }
 }
 
-double DirectExchanges::perform(const ShardWork& work, Lane& lane, TaskId task) {
-  const Participant& self = *lane.participant;
+double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task) {
+  const Participant& self = *track.participant;
   const bool is_worker = self.role == Role::worker, is_push = work.exchange == ShardExchange::push;
   // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
   const Bytes copied = is_worker
@@ -28,14 +28,14 @@ double DirectExchanges::perform(const ShardWork& work, Lane& lane, TaskId task) 
   const double start = now();
   // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until then.
   if (is_push && is_worker) sleep(copying);
-  const double sent = exchange(scene_.exchange(work, self.number), lane, task);
+  const double sent = exchange(simulated_.exchange(work, self.number), track, task);
   if (!is_push) sleep(copying);
   return std::max(start, sent);
 }
 
-double DirectExchanges::perform(const NeighbourWork& work, Lane& lane, TaskId task) {
+double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId task) {
   const double start = now();
-  const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, task);
+  const double sent = exchange(simulated_.exchange(work, track.participant->number), track, task);
   const CostTerms terms = neighbour_exchange_cost(work.bytes, cluster_.workers);
   sleep((terms.copied * cluster_.host_cost + terms.reduced * cluster_.reduction_cost).si());
   return std::max(start, sent);
@@ -43,7 +43,7 @@ double DirectExchanges::perform(const NeighbourWork& work, Lane& lane, TaskId ta
 
 /// Sends and receives a participant's messages.
 /// @returns when the last sender sent
-double DirectExchanges::exchange(const SceneExchange& messages, Lane& lane, TaskId task) {
+double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track, TaskId task) {
   std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(task)];
   std::vector<Posted> outgoing;
   for (const auto& [message, inbox] : messages.outgoing)
@@ -51,7 +51,7 @@ double DirectExchanges::exchange(const SceneExchange& messages, Lane& lane, Task
   const auto comms = start_messages(outgoing, 1.0);
   double sent = 0.0;
   for (const int inbox : messages.expected)
-    sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
+    sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], track));
   for (const auto& comm : comms) comm->wait();
   return sent;
 }

@@ -11,26 +11,26 @@
 #include "models/strategy/step_graph.hpp"
 #include "sim/replay/messages.hpp"
 #include "sim/replay/participants.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
 class DirectExchanges {
  public:
-  DirectExchanges(Scene& scene, const Cluster& cluster, const StepGraph& graph);
+  DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
   /// A participant's part in the exchange of a task. Both return when it began: when its last sender sent, if that was
   /// later than it came, since until then it waits for him rather than communicates.
-  double perform(const ShardWork& work, Lane& lane, TaskId task);
-  double perform(const NeighbourWork& work, Lane& lane, TaskId task);
+  double execute(const ShardWork& work, Track& track, TaskId task);
+  double execute(const NeighbourWork& work, Track& track, TaskId task);
 
  private:
-  double exchange(const SceneExchange& messages, Lane& lane, TaskId task);
+  double exchange(const SimulatedExchange& messages, Track& track, TaskId task);
 
-  Scene& scene_;
+  SimulatedCluster& simulated_;
   const Cluster& cluster_;
   const StepGraph& graph_;
-  std::vector<std::vector<Inbox>> inboxes_;  ///< by task, then by number on the scene
+  std::vector<std::vector<Inbox>> inboxes_;  ///< by task, then by number in the simulation
 };
 
 }  // namespace stepcast

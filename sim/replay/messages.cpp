@@ -47,9 +47,9 @@ std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double u
   return comms;
 }
 
-double receive(Inbox& box, Lane& lane) {
-  box.reader = &lane;
-  while (box.messages.empty()) lane.wait();
+double receive(Inbox& box, Track& track) {
+  box.reader = &track;
+  while (box.messages.empty()) track.wait();
   box.reader = nullptr;
   const Inbox::Entry entry = box.messages.front();
   box.messages.pop_front();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/replay/participants.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
@@ -16,11 +16,11 @@ struct Inbox {
     double sent = 0.0;              ///< when the sender turned to it, before its latency
   };
   std::deque<Entry> messages;
-  Lane* reader = nullptr;
+  Track* reader = nullptr;
 };
 
 struct Posted {
-  SceneMessage message;
+  SimulatedMessage message;
   Inbox* inbox = nullptr;  ///< where its arrival is waited for, if anywhere
 };
 
@@ -30,6 +30,6 @@ struct Posted {
 std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit);
 
 /// Waits for the next message to arrive; returns when it was sent.
-double receive(Inbox& box, Lane& lane);
+double receive(Inbox& box, Track& track);
 
 }  // namespace stepcast

@@ -20,12 +20,12 @@ std::size_t streams_of(Role role, const StepGraph& graph) {
 
 }  // namespace
 
-std::vector<Participant> participants_on(const Scene& scene, const StepGraph& graph) {
-  std::vector<Participant> participants(scene.participants().size());
-  std::size_t lanes = 0;
+std::vector<Participant> participants_on(const SimulatedCluster& simulated, const StepGraph& graph) {
+  std::vector<Participant> participants(simulated.participants().size());
+  std::size_t tracks = 0;
   for (std::size_t i = 0; i < participants.size(); ++i) {
     Participant& participant = participants[i];
-    const Scene::Participant& seen = scene.participants()[i];
+    const SimulatedCluster::Participant& seen = simulated.participants()[i];
     participant.host = seen.host;
     participant.role = seen.role;
     participant.index = seen.index;
@@ -35,10 +35,10 @@ std::vector<Participant> participants_on(const Scene& scene, const StepGraph& gr
       if (graph.streams[s].role != seen.role) continue;
       std::vector<TaskId> tasks = tasks_on(static_cast<StreamId>(s), seen.role, graph);
       if (tasks.empty()) continue;
-      Lane& lane = participant.lanes.emplace_back();
-      lane.participant = &participant;
-      lane.number = lanes++;
-      lane.tasks = std::move(tasks);
+      Track& track = participant.tracks.emplace_back();
+      track.participant = &participant;
+      track.number = tracks++;
+      track.tasks = std::move(tasks);
     }
   }
   return participants;

@@ -1,4 +1,4 @@
-// Who takes part in a replay: participants, and their lanes, each an actor.
+// Who takes part in a replay: participants, and their tracks, each an actor.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
 /// One stream of one participant: an actor, which sleeps while it waits for others.
-struct Lane {
+struct Track {
   struct Participant* participant = nullptr;
-  std::size_t number = 0;     ///< among the lanes of all participants
+  std::size_t number = 0;     ///< among the tracks of all participants
   std::vector<TaskId> tasks;  ///< of a step, in order
   simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
   bool waiting = false;
@@ -37,8 +37,8 @@ struct Participant {
   simgrid::s4u::Host* host = nullptr;
   Role role = Role::worker;
   int index = 0;            ///< rank of the worker, number of the shard
-  std::size_t number = 0;   ///< on the scene
-  std::vector<Lane> lanes;  ///< of its role's streams, those that have tasks
+  std::size_t number = 0;   ///< in the simulation
+  std::vector<Track> tracks;  ///< of its role's streams, those that have tasks
   std::vector<int> done;    ///< by task: steps it has been finished in
 };
 
@@ -47,11 +47,11 @@ inline StreamId stream_of(const Task& task, Role role) {
   return role == Role::worker ? task.worker_stream : task.server_stream;
 }
 
-/// Those on the scene, with their lanes, none of which has done anything yet. Lanes know where their participant is, so
+/// Those in the simulation, with their tracks, none of which has done anything yet. Tracks know where their participant is, so
 /// nothing may be added.
-std::vector<Participant> participants_on(const Scene& scene, const StepGraph& graph);
+std::vector<Participant> participants_on(const SimulatedCluster& simulated, const StepGraph& graph);
 
-/// Lanes of a full replay at most: each stream of each worker and shard, but of shards that serve their workers'
+/// Tracks of a full replay at most: each stream of each worker and shard, but of shards that serve their workers'
 /// streams.
 std::size_t most_lanes(const Scenario& scenario, const StepGraph& graph);
 

@@ -1,13 +1,13 @@
 // Replays a step graph on a simulated cluster.
 //
 // Every stream of every worker (and parameter-server shard) is a SimGrid actor that runs its tasks in order,
-// step after step, waiting for the dependencies on its own participant (lanes.hpp). Compute tasks are executions on
+// step after step, waiting for the dependencies on its own participant (tracks.hpp). Compute tasks are executions on
 // the worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
 // have reached it and proceeds round by round, every message a flow; direct messages start when their sender
-// reaches them (performer.hpp). The replay ends when the steady state is proven (progress.hpp, steady_state.hpp), or
+// reaches them (executor.hpp). The replay ends when the steady state is proven (progress.hpp, steady_state.hpp), or
 // after max_steps; the step time follows from when steps ended (replay_log.hpp).
 //
-// Full or folded (scene.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one
+// Full or folded (simulated_cluster.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one
 // round's messages and, for each stream of each worker, an actor with a stack of 256 KiB of which a few pages are
 // touched; of a folded one the same for each class of workers, and the flow classes. When tasks ran is kept of every
 // step until the end, of one worker of each kind, or of each worker with jitter or asynchronous servers.

@@ -17,7 +17,7 @@ namespace stepcast {
 
 /// When one worker did what, by passes of the step graph; for all who did the same.
 struct Timeline {
-  std::size_t worker = 0;                          ///< on the scene
+  std::size_t worker = 0;                          ///< in the simulation
   double weight = 0.0;                             ///< in the mean of all workers
   std::vector<double> of_kind;                     ///< in that of each kind
   std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass

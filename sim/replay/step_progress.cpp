@@ -28,8 +28,8 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   return rules;
 }
 
-Progress::Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t lanes)
-    : rules_(rules), own_(tasks.size()), lanes_(lanes), steady_(rules.longest_lag) {
+Progress::Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
+    : rules_(rules), own_(tasks.size()), tracks_(tracks), steady_(rules.longest_lag) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += own_[i].tasks = tasks[i];
 }
 
@@ -53,10 +53,10 @@ bool Progress::is_too_far_ahead(int step) const {
   return rules_.staleness && !stopping_ && step - slowest_ > *rules_.staleness;
 }
 
-void Progress::end_lane(std::size_t lane, int step, double time) {
+void Progress::end_track(std::size_t track, int step, double time) {
   const auto offset = static_cast<std::size_t>(step - first_kept_);
-  while (lane_ends_.size() <= offset) lane_ends_.emplace_back(lanes_, 0.0);
-  lane_ends_[offset][lane] = time;
+  while (track_ends_.size() <= offset) track_ends_.emplace_back(tracks_, 0.0);
+  track_ends_[offset][track] = time;
 }
 
 bool Progress::end_task(std::size_t participant, int step, double time) {
@@ -71,8 +71,8 @@ void Progress::end_step(int step, double time) {
   step_ends_.push_back(time);
   slowest_ = step + 1;
   if (stopping_) return;
-  std::vector<double> ends = std::move(lane_ends_.front());
-  lane_ends_.pop_front();
+  std::vector<double> ends = std::move(track_ends_.front());
+  track_ends_.pop_front();
   ++first_kept_;
   if (rules_.periodic_from && step >= *rules_.periodic_from) period_ = steady_.add(std::move(ends));
   stopping_ = period_ || step + 1 >= rules_.max_steps;

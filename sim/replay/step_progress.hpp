@@ -32,16 +32,16 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
 class Progress {
  public:
   /// @param tasks  by participant: how many of a step it takes part in
-  /// @param lanes  of all participants
-  Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t lanes);
+  /// @param tracks  of all participants
+  Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
 
-  /// A participant's lane has come to `step`. Whether it begins it, or has nothing more to do.
+  /// A participant's track has come to `step`. Whether it begins it, or has nothing more to do.
   bool begin(std::size_t participant, int step);
   /// Whether who has begun `step` has to wait until the slowest has come further.
   [[nodiscard]] bool is_too_far_ahead(int step) const;
 
-  /// A lane has ended its last task of `step`; to be told before the end of that task.
-  void end_lane(std::size_t lane, int step, double time);
+  /// A track has ended its last task of `step`; to be told before the end of that task.
+  void end_track(std::size_t track, int step, double time);
   /// A participant has ended a task of `step`. Whether with it all have ended the step, and so the slowest has come
   /// further.
   bool end_task(std::size_t participant, int step, double time);
@@ -73,13 +73,13 @@ class Progress {
 
   ProgressRules rules_;
   std::vector<Own> own_;  ///< by participant
-  std::size_t lanes_;
+  std::size_t tracks_;
   long tasks_ = 0;           ///< of a step, of all participants
   int begun_ = -1;           ///< latest step that one of them has begun
   int slowest_ = 0;          ///< steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;
-  std::deque<std::vector<double>> lane_ends_;  ///< by step from first_kept_ on: end of every lane
+  std::deque<std::vector<double>> track_ends_;  ///< by step from first_kept_ on: end of every track
   int first_kept_ = 0;
   SteadyState steady_;
   std::optional<Period> period_;

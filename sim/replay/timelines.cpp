@@ -17,11 +17,11 @@ bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   });
 }
 
-std::vector<Timeline> one_of_each_class(const Scene& scene, const Cluster& cluster,
+std::vector<Timeline> one_of_each_class(const SimulatedCluster& simulated, const Cluster& cluster,
                                         const std::vector<WorkerKind>& kinds) {
   std::vector<Timeline> all;
-  for (std::size_t i = 0; i < scene.participants().size(); ++i) {
-    const Scene::Participant& workers = scene.participants()[i];
+  for (std::size_t i = 0; i < simulated.participants().size(); ++i) {
+    const SimulatedCluster::Participant& workers = simulated.participants()[i];
     if (workers.role != Role::worker) continue;
     Timeline one{i, static_cast<double>(workers.count) / cluster.workers, {}, {}};
     for (std::size_t k = 0; k < kinds.size(); ++k)
@@ -33,9 +33,9 @@ std::vector<Timeline> one_of_each_class(const Scene& scene, const Cluster& clust
 
 }  // namespace
 
-std::vector<Timeline> empty_timelines(const Scene& scene, const Cluster& cluster, const StepGraph& graph,
+std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph,
                                       const std::vector<WorkerKind>& kinds) {
-  if (scene.is_folded()) return one_of_each_class(scene, cluster, kinds);
+  if (simulated.is_folded()) return one_of_each_class(simulated, cluster, kinds);
   std::vector<Timeline> all;
   const bool alike = kinds_are_alike(cluster, graph);
   for (std::size_t k = 0; k < kinds.size(); ++k) {

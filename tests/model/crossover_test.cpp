@@ -12,7 +12,7 @@ using namespace stepcast;
 namespace {
 
 Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
-                         const std::vector<std::function<double(double)>>& worths) {
+                         const std::vector<std::function<double(double)>>& scores) {
   Crossovers c;
   c.name = "made up";
   c.axis = "bandwidth";
@@ -28,10 +28,10 @@ Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
   CrossoverSearch& search = c.situations[0].search;
   for (auto requests = search.requests(); !requests.empty(); requests = search.requests()) {
     std::vector<double> answers;
-    for (const auto& [alternative, value] : requests) answers.push_back(worths.at(alternative)(value));
+    for (const auto& [alternative, value] : requests) answers.push_back(scores.at(alternative)(value));
     search.answer(requests, answers);
   }
-  c.notes = {"all of it is made up"};
+  c.notes = {{NoteCode::estimate, "all of it is made up"}};
   return c;
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("only equals are shown as 1x") {
   CHECK(says(text, "never                   1x  at 2  -\n"));
 }
 
-TEST_CASE("the CSV has a line for each stretch, in SI") {
+TEST_CASE("the CSV has a line for each interval, in SI") {
   const std::string csv = to_csv(of_bandwidths());
   INFO(csv);
   CHECK(csv.starts_with(
@@ -96,7 +96,7 @@ TEST_CASE("the CSV has a line for each stretch, in SI") {
   CHECK(!says(csv, "none,pays"));
 }
 
-TEST_CASE("the JSON has the stretches and all that was evaluated") {
+TEST_CASE("the JSON has the intervals and all that was evaluated") {
   const Json json = crossover_document(of_bandwidths(), Json::object());
   CHECK(json["worth"] == "throughput_samples_per_s");
   CHECK(json["along"]["si_unit"] == "B_per_s");

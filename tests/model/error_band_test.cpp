@@ -249,7 +249,7 @@ TEST_CASE("notes: the share of a step that has no entry, and what is known of th
   for (Evidence* evidence :
        {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence})
     *evidence = Evidence::measured;
-  const auto notes = [&] { return timing_notes(two_layers(profile)); };
+  const auto notes = [&] { return texts_of(timing_notes(two_layers(profile))); };
   CHECK(
       notes()
           .empty());  // nothing measured of layers and no spread: all is the roofline's, which constants' evidence says
@@ -282,7 +282,7 @@ TEST_CASE("notes: the share of a step that has no entry, and what is known of th
   // Another batch has no entry: all of it.
   WorkloadTable table = two_layers(profile);
   table.batch = 16;
-  CHECK_THAT(timing_notes(table)[0], ContainsSubstring("100 % of forward"));
+  CHECK_THAT(timing_notes(table)[0].text, ContainsSubstring("100 % of forward"));
 }
 
 TEST_CASE("band: a measured update by its own spread, and transferred by bandwidth and clock") {

@@ -553,7 +553,7 @@ TEST_CASE("a fitted range is of one kernel, several alike ones being as many tim
 TEST_CASE("notes say what was not measured, and name a few of the extrapolated layers") {
   const auto notes = [](const WorkloadTable& table) {
     std::string text;
-    for (const std::string& note : timing_notes(table)) text += note + "\n";
+    for (const std::string& note : texts_of(timing_notes(table))) text += note + "\n";
     return text;
   };
   WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json",

@@ -49,7 +49,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
 
 bool notes(const PointReport& report, const std::string& text) {
   return std::any_of(report.notes.begin(), report.notes.end(),
-                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+                     [&](const Note& note) { return note.text.find(text) != std::string::npos; });
 }
 
 constexpr const char* kMeasured =

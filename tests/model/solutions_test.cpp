@@ -12,7 +12,7 @@ using namespace stepcast;
 
 namespace {
 
-Solutions solutions_of(const AxisRange& range, const char* figure, std::optional<double> goal,
+Solutions solutions_of(const AxisRange& range, const char* metric, std::optional<double> goal,
                        const std::function<double(double)>& value_at) {
   Solutions s;
   s.name = "made up";
@@ -20,17 +20,17 @@ Solutions solutions_of(const AxisRange& range, const char* figure, std::optional
   s.pointer = "/cluster/link/bandwidth";
   s.range = range;
   s.grid = grid_values(range, 25).size();
-  s.figure = &find_figure(figure);
+  s.metric = &find_metric(metric);
   s.goal = goal;
   s.axes = {"workers"};
-  GoalSearch search(range, grid_values(range, 25), goal ? std::optional(worth_of(*s.figure, *goal)) : std::nullopt);
+  GoalSearch search(range, grid_values(range, 25), goal ? std::optional(score_of(*s.metric, *goal)) : std::nullopt);
   for (auto values = search.requests(); !values.empty(); values = search.requests()) {
-    std::vector<double> worths;
-    for (const double value : values) worths.push_back(worth_of(*s.figure, value_at(value)));
-    search.answer(values, worths);
+    std::vector<double> scores;
+    for (const double value : values) scores.push_back(score_of(*s.metric, value_at(value)));
+    search.answer(values, scores);
   }
   s.points.push_back({{{"workers", "4"}}, std::move(search)});
-  s.notes = {"all of it is made up"};
+  s.notes = {{NoteCode::estimate, "all of it is made up"}};
   return s;
 }
 
@@ -43,7 +43,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("the text: which figure, along what, what is asked of it; one row a point") {
+TEST_CASE("the text: which metric, along what, what is asked of it; one row a point") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
   CHECK(text.starts_with(
@@ -56,7 +56,7 @@ TEST_CASE("the text: which figure, along what, what is asked of it; one row a po
   CHECK(!says(without, "reached"));
 }
 
-TEST_CASE("the CSV has a line for the best and for each stretch, in SI") {
+TEST_CASE("the CSV has a line for the best and for each interval, in SI") {
   const std::string csv = to_csv(of_bandwidths());
   INFO(csv);
   CHECK(csv.starts_with(
@@ -65,7 +65,7 @@ TEST_CASE("the CSV has a line for the best and for each stretch, in SI") {
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);  // the header, reached, best, near_best
 }
 
-TEST_CASE("the JSON has the best, the stretches and all that was evaluated") {
+TEST_CASE("the JSON has the best, the intervals and all that was evaluated") {
   const Json json = solutions_document(of_bandwidths(), Json::object());
   CHECK(json["figure"] == "step_time_s");
   CHECK(json["goal"] == 0.2);
@@ -80,7 +80,7 @@ TEST_CASE("the JSON has the best, the stretches and all that was evaluated") {
   CHECK(solutions_document(of_bandwidths({}), Json::object())["goal"].is_null());
 }
 
-TEST_CASE("of many stretches the first four are named") {
+TEST_CASE("of many intervals the first four are named") {
   // Up and down with every worker: 1, 3, 5, ... reach it.
   const std::string text = to_text(solutions_of(parse_axis_range("1..20"), "efficiency", 0.5,
                                                 [](double v) { return std::fmod(v, 2) > 0 ? 0.6 : 0.4; }));

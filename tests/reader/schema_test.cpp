@@ -119,7 +119,7 @@ TEST_CASE("no column of a report has the name of a field that it does not say") 
     }
   };
   collect(scenario_schema(), collect);
-  for (const Column& column : report_columns(Report{}))
+  for (const Metric& column : report_columns(Report{}))
     if (fields.contains(column.name)) shared.insert(column.name);
   CHECK(shared == std::set<std::string>{"accumulation", "batch", "compressor", "strategy", "workers"});
 }

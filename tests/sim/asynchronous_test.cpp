@@ -54,12 +54,10 @@ std::string notes_of(const Scenario& scenario, const StepForecast& replay = {}) 
   const Workload workload = make_workload(*scenario.workload);
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{{}, replay};
-  return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}, {}},
-                                                       {{workload, answers},
-                                                        graph,
-                                                        summarise(scenario, graph, ClusterPrices(scenario.cluster))})
-                                         .notes,
-                                     "; "));
+  const PointReport report = make_point_report(
+      {{}, scenario, {}, {}, {}, {}},
+      {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
+  return fmt::format("{}", fmt::join(texts_of(report.notes), "; "));
 }
 
 Seconds step(const Scenario& scenario) { return replay_all({{"", scenario}}).front().step; }

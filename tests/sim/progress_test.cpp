@@ -10,13 +10,13 @@ using namespace stepcast;
 
 namespace {
 
-/// Two participants with one lane of one task each.
+/// Two participants with one track of one task each.
 Progress of_two(const ProgressRules& rules) { return Progress(rules, {1, 1}, 2); }
 
 /// A participant begins a step and ends it; whether with it all have.
 bool do_step(Progress& progress, std::size_t participant, int step, double end) {
   REQUIRE(progress.begin(participant, step));
-  progress.end_lane(participant, step, end);
+  progress.end_track(participant, step, end);
   return progress.end_task(participant, step, end);
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("synchronous participants all end the latest step that one has begun")
   CHECK_FALSE(progress.begin(0, 3));
   CHECK_FALSE(do_step(progress, 1, 2, 5));
   CHECK_FALSE(progress.begin(1, 3));
-  progress.end_lane(0, 2, 6);
+  progress.end_track(0, 2, 6);
   CHECK(progress.end_task(0, 2, 6));
   CHECK(progress.last() == 1);
   CHECK(progress.step_ends() == std::vector<double>{2, 4, 6});
@@ -54,17 +54,17 @@ TEST_CASE("asynchronous participants end their own steps only") {
   CHECK_FALSE(progress.begin(0, 2));
 }
 
-TEST_CASE("a step of several lanes ends with the last task") {
-  // The first participant has two lanes, of one and of two tasks.
+TEST_CASE("a step of several tracks ends with the last task") {
+  // The first participant has two tracks, of one and of two tasks.
   Progress progress({}, {3, 1}, 3);
   REQUIRE(progress.begin(0, 0));
   REQUIRE(progress.begin(1, 0));
   CHECK_FALSE(progress.end_task(0, 0, 1));
-  progress.end_lane(0, 0, 2);
+  progress.end_track(0, 0, 2);
   CHECK_FALSE(progress.end_task(0, 0, 2));
-  progress.end_lane(2, 0, 3);
+  progress.end_track(2, 0, 3);
   CHECK_FALSE(progress.end_task(1, 0, 3));
-  progress.end_lane(1, 0, 4);
+  progress.end_track(1, 0, 4);
   CHECK(progress.end_task(0, 0, 4));
   CHECK(progress.step_ends() == std::vector<double>{4});
 }

@@ -31,8 +31,8 @@ bool is_estimate(const Scenario& scenario, const Comparison& both) {
   const PointReport report =
       make_point_report({{}, scenario, {}, {}, {}, {}},
                         {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
-  return std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) {
-    return note.find("the equations are an estimate here") != std::string::npos;
+  return std::any_of(report.notes.begin(), report.notes.end(), [](const Note& note) {
+    return note.text.find("the equations are an estimate here") != std::string::npos;
   });
 }
 

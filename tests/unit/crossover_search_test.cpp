@@ -15,25 +15,25 @@ using namespace stepcast::test;
 
 namespace {
 
-using WorthAt = std::function<double(double)>;
+using ScoreAt = std::function<double(double)>;
 
 struct Searched {
   CrossoverSearch search;
   int rounds = 0;         ///< beside the grid's
-  std::size_t asked = 0;  ///< worths, the grid's left out
+  std::size_t asked = 0;  ///< scores, the grid's left out
 };
 
-/// The search's end, where each alternative's worth is made up.
-Searched searched(const AxisRange& range, std::size_t grid, const std::vector<WorthAt>& worths,
+/// The search's end, where each alternative's score is made up.
+Searched searched(const AxisRange& range, std::size_t grid, const std::vector<ScoreAt>& scores,
                   std::size_t reference = 0) {
-  Searched s{CrossoverSearch(range, grid_values(range, grid), worths.size(), reference)};
+  Searched s{CrossoverSearch(range, grid_values(range, grid), scores.size(), reference)};
   for (int round = 0; round < 200; ++round) {
     const auto requests = s.search.requests();
     if (requests.empty()) return s;
     std::vector<double> answers;
     for (const auto& [alternative, value] : requests) {
       if (value < range.from || value > range.to) throw std::logic_error("a value beyond the range");
-      answers.push_back(worths[alternative](value));
+      answers.push_back(scores[alternative](value));
     }
     if (round > 0) s.asked += requests.size();
     s.rounds = round;
@@ -48,16 +48,16 @@ const AxisRange kDecades{1e6, 1e9, false, nullptr};
 
 }  // namespace
 
-TEST_CASE("equal are worths within 1e-9, and two that are infinite") {
-  CHECK(compare_worths(1, 1 + 5e-10) == 0);
-  CHECK(compare_worths(1, 1 + 5e-9) == -1);
-  CHECK(compare_worths(1 + 5e-9, 1) == 1);
+TEST_CASE("equal are scores within 1e-9, and two that are infinite") {
+  CHECK(compare_scores(1, 1 + 5e-10) == 0);
+  CHECK(compare_scores(1, 1 + 5e-9) == -1);
+  CHECK(compare_scores(1 + 5e-9, 1) == 1);
   const double infinite = std::numeric_limits<double>::infinity();
-  CHECK(compare_worths(infinite, infinite) == 0);
-  CHECK(compare_worths(1, infinite) == -1);
-  CHECK(compare_worths(0, 0) == 0);
-  CHECK(worth_ratio(infinite, infinite) == 1);
-  CHECK(worth_ratio(3, 2) == 1.5);
+  CHECK(compare_scores(infinite, infinite) == 0);
+  CHECK(compare_scores(1, infinite) == -1);
+  CHECK(compare_scores(0, 0) == 0);
+  CHECK(score_ratio(infinite, infinite) == 1);
+  CHECK(score_ratio(3, 2) == 1.5);
 }
 
 TEST_CASE("a compressor's crossing: time c + n/B against C + N/B with less to send and more to compute") {
@@ -71,8 +71,8 @@ TEST_CASE("a compressor's crossing: time c + n/B against C + N/B with less to se
   INFO("found " << pays[0].to);
   CHECK(near_to(pays[0].to, 7.5e7));
   // At 1e6: (0.1 + 10)/(0.2 + 2.5) = 10.1/2.7.
-  CHECK(pays[0].speedup_from == Approx(10.1 / 2.7));
-  CHECK(pays[0].speedup_to == Approx(1).epsilon(1e-4));
+  CHECK(pays[0].at_from == Approx(10.1 / 2.7));
+  CHECK(pays[0].at_to == Approx(1).epsilon(1e-4));
   CHECK(s.search.pays(0).empty());
   // The same place parts the fastest.
   REQUIRE(s.search.fastest(0).size() == 1);
@@ -81,7 +81,7 @@ TEST_CASE("a compressor's crossing: time c + n/B against C + N/B with less to se
   CHECK(s.search.fastest(0)[0].to == 1e9);
   CHECK(s.search.most(1).value == 1e6);
   CHECK(s.search.most(1).speedup == Approx(10.1 / 2.7));
-  // 1e-4 of a grid's step of 1.33 takes bisection 12 rounds of 2 worths; smooth as this is, few.
+  // 1e-4 of a grid's step of 1.33 takes bisection 12 rounds of 2 scores; smooth as this is, few.
   INFO("rounds " << s.rounds << ", asked " << s.asked);
   CHECK(s.rounds <= 4);
   CHECK(s.asked <= 16);
@@ -104,7 +104,7 @@ TEST_CASE("both crossings of a hump that the grid sees") {
 
 TEST_CASE(
     "a third that is the fastest only between two values of the grid is found where the outer two change places") {
-  // In x = ln(value): slopes -1 and 1 meet at x = 0.5 with worth 0; the third, -0.01 there, is beaten; with +0.01 it is
+  // In x = ln(value): slopes -1 and 1 meet at x = 0.5 with score 0; the third, -0.01 there, is beaten; with +0.01 it is
   // the fastest for |x - 0.5| < 0.01.
   const AxisRange range{1, std::exp(1.0), false, nullptr};
   const auto falling = [](double v) { return std::exp(0.5 - std::log(v)); };
@@ -126,7 +126,7 @@ TEST_CASE("jumps and kinks are found as crossings are") {
   const Searched jump = searched(kDecades, 25, {one, [](double v) { return v < 3.21e7 ? 0.5 : 7.0; }});
   REQUIRE(jump.search.pays(1).size() == 1);
   CHECK(near_to(jump.search.pays(1)[0].from, 3.21e7));
-  CHECK(jump.search.pays(1)[0].speedup_from == 7);
+  CHECK(jump.search.pays(1)[0].at_from == 7);
   // Equal up to the kink: no estimate says where.
   const Searched kink = searched(kDecades, 25, {one, [](double v) { return std::max(1.0, v / 6.54e7); }});
   REQUIRE(kink.search.pays(1).size() == 1);
@@ -148,7 +148,7 @@ TEST_CASE("equals: none pays, and the first is the fastest") {
   CHECK(s.asked == 0);
 }
 
-TEST_CASE("worths that are zero or infinite have crossings too") {
+TEST_CASE("scores that are zero or infinite have crossings too") {
   const double infinite = std::numeric_limits<double>::infinity();
   const Searched s = searched({2, 1000, true, nullptr}, 10,
                               {[](double) { return 1.0; }, [](double v) { return v < 77 ? 0.0 : v; },
@@ -159,7 +159,7 @@ TEST_CASE("worths that are zero or infinite have crossings too") {
   CHECK(s.search.fastest(0).empty());
 }
 
-TEST_CASE("where no alternative has a worth none is the fastest, and where that begins is found") {
+TEST_CASE("where no alternative has a score none is the fastest, and where that begins is found") {
   // The first has one up to 3e7, the second up to 2e8, as of what fits a device.
   const auto s = searched(
       kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});
@@ -201,7 +201,7 @@ TEST_CASE("whole numbers are exact: the last with and the first without") {
                  {[](double) { return 1.0; }, [=](double v) { return std::exp((v - crossing) / last); }});
     const auto pays = s.search.pays(1);
     RC_ASSERT(pays.size() == 1u);
-    // More than the reference where v > crossing, and 1e-9 of worth more.
+    // More than the reference where v > crossing, and 1e-9 of score more.
     const double first = std::floor(crossing * (1 + 1e-12)) + 1;
     RC_ASSERT(pays[0].from == first || (std::abs(crossing - std::round(crossing)) < 1e-5));
     RC_ASSERT(pays[0].to == last);
@@ -225,19 +225,19 @@ TEST_CASE("power laws cross where they should, each pair once") {
 }
 
 TEST_CASE(
-    "several alternatives: the stretches of the fastest cover the range once, and each end has both sides evaluated") {
+    "several alternatives: the intervals of the fastest cover the range once, and each end has both sides evaluated") {
   property("as steps that c_i + n_i/v take", [] {
-    std::vector<WorthAt> worths;
+    std::vector<ScoreAt> scores;
     const int count = integer_between(2, 8);
     for (int i = 0; i < count; ++i) {
       const double c = positive_between(0.01, 10), n = positive_between(1e4, 1e10);
-      worths.push_back([=](double v) { return 1 / (c + n / v); });
+      scores.push_back([=](double v) { return 1 / (c + n / v); });
     }
-    const Searched s = searched(kDecades, 25, worths, static_cast<std::size_t>(integer_between(0, count - 1)));
+    const Searched s = searched(kDecades, 25, scores, static_cast<std::size_t>(integer_between(0, count - 1)));
     std::vector<std::pair<double, std::size_t>> all;  // beginnings
     std::multiset<double> ends;
-    for (std::size_t i = 0; i < worths.size(); ++i)
-      for (const Stretch& one : s.search.fastest(i)) {
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      for (const FieldInterval& one : s.search.fastest(i)) {
         all.emplace_back(one.from, i);
         ends.insert(one.to);
       }
@@ -247,8 +247,8 @@ TEST_CASE(
       RC_ASSERT(ends.count(all[i].first) == 1u);
       // Just below the one before is ahead of the one after, just above the other way about.
       const double below = all[i].first * (1 - 1e-4), above = all[i].first * (1 + 1e-4);
-      RC_ASSERT(worths[all[i - 1].second](below) > worths[all[i].second](below));
-      RC_ASSERT(worths[all[i].second](above) > worths[all[i - 1].second](above));
+      RC_ASSERT(scores[all[i - 1].second](below) > scores[all[i].second](below));
+      RC_ASSERT(scores[all[i].second](above) > scores[all[i - 1].second](above));
     }
   });
 }

@@ -45,6 +45,10 @@ PointReport point_of(std::vector<Coordinate> coordinates, double step, double sa
   return point;
 }
 
+std::optional<double> prediction(const PointReport& point, MeasuredQuantity quantity) {
+  return number_of(metric_of(quantity), point);
+}
+
 }  // namespace
 
 TEST_CASE("the summary is over rows that were not fitted") {
@@ -131,21 +135,21 @@ TEST_CASE("the summary does not depend on the order of rows") {
 
 TEST_CASE("each quantity is read where the report has it") {
   PointReport p = point_of({}, 0.25, 128);
-  CHECK(predicted(p, MeasuredQuantity::step_time) == 0.25);
-  CHECK(predicted(p, MeasuredQuantity::throughput) == 128.0);
+  CHECK(prediction(p, MeasuredQuantity::step_time) == 0.25);
+  CHECK(prediction(p, MeasuredQuantity::throughput) == 128.0);
   for (const auto quantity : {MeasuredQuantity::speedup, MeasuredQuantity::scaling_efficiency, MeasuredQuantity::algbw,
                               MeasuredQuantity::busbw})
-    CHECK_FALSE(predicted(p, quantity));
+    CHECK_FALSE(prediction(p, quantity));
   p.speedup = 3;
   p.scaling_efficiency = 0.75;
   p.algbw = 1_GBps;
   p.busbw = 1.5_GBps;
-  CHECK(predicted(p, MeasuredQuantity::speedup) == 3.0);
-  CHECK(predicted(p, MeasuredQuantity::scaling_efficiency) == 0.75);
-  CHECK(predicted(p, MeasuredQuantity::algbw) == 1e9);
-  CHECK(predicted(p, MeasuredQuantity::busbw) == 1.5e9);
+  CHECK(prediction(p, MeasuredQuantity::speedup) == 3.0);
+  CHECK(prediction(p, MeasuredQuantity::scaling_efficiency) == 0.75);
+  CHECK(prediction(p, MeasuredQuantity::algbw) == 1e9);
+  CHECK(prediction(p, MeasuredQuantity::busbw) == 1.5e9);
   p.samples_per_second = 0;
-  CHECK_FALSE(predicted(p, MeasuredQuantity::throughput));
+  CHECK_FALSE(prediction(p, MeasuredQuantity::throughput));
 }
 
 TEST_CASE("a suite beside its report") {
@@ -158,15 +162,15 @@ TEST_CASE("a suite beside its report") {
   report.axes = {"workers"};
   report.points = {point_of({{"workers", "2"}}, 0.1), point_of({{"workers", "4"}}, 0.25),
                    point_of({{"workers", "8"}}, 0.5)};
-  report.points[1].notes = {"estimated"};
-  report.points[2].notes = {"of a point that was not measured"};
+  report.points[1].notes = {{NoteCode::estimate, "estimated"}};
+  report.points[2].notes = {{NoteCode::estimate, "of a point that was not measured"}};
   const Validation v = validate(suite, report);
   REQUIRE(v.rows.size() == 2);
   CHECK(v.rows[0].coordinates == report.points[1].coordinates);
   CHECK(std::abs(v.rows[0].error() - 0.25) < 1e-12);  // 0.25/0.2 - 1
   CHECK(v.rows[1].fitted == "latency");
   CHECK(v.unmeasured == 1);
-  CHECK(v.notes == std::vector<std::string>{"estimated"});
+  CHECK(v.notes == report.points[1].notes);
   CHECK(summary_line(v) == "s: 1 prediction, median |error| 25.0 %, largest +25.0 % (workers = 4)\n");
 
   suite.measurements.push_back({2, MeasuredQuantity::algbw, 1e9, {}, Evidence::measured, {}});

@@ -7,7 +7,7 @@
 
 #include "models/fabric/host_specs.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 namespace {
@@ -102,16 +102,16 @@ class QuotientPlatform {
   int hosts_ = 0, links_ = 0, zones_ = 0;
 };
 
-class FoldedScene : public Scene {
+class FoldedCluster : public SimulatedCluster {
  public:
-  FoldedScene(s4u::Engine& engine, const Cluster& cluster, Fold fold) : fold_(std::move(fold)) {
+  FoldedCluster(s4u::Engine& engine, const Cluster& cluster, Fold fold) : fold_(std::move(fold)) {
     QuotientPlatform platform(engine);
     const HostSpecs specs(cluster);
     for (const ParticipantClass& c : fold_.participants)
       participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
     ends_ = platform.add(fold_.direct);
     flows_ = ends_.size();
-    std::map<const FoldedRound::Flows*, std::vector<SceneMessage>> messages;
+    std::map<const FoldedRound::Flows*, std::vector<SimulatedMessage>> messages;
     for (const auto& [key, collective] : fold_.collectives)
       for (const FoldedRound& round : collective) {
         const auto [known, is_new] = messages.try_emplace(round.flows.get());
@@ -146,23 +146,23 @@ class FoldedScene : public Scene {
   /// One for each class of messages.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
 
-  SceneExchange exchange(const ShardWork& work, std::size_t participant) override {
+  SimulatedExchange exchange(const ShardWork& work, std::size_t participant) override {
     return exchange(work.exchange, participant, [&](const DirectFlow& flow) {
       return work.shard_bytes[static_cast<std::size_t>(flow.shard)].si();
     });
   }
-  SceneExchange exchange(const NeighbourWork& work, std::size_t participant) override {
+  SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
     return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });
   }
 
-  SceneMessage transfer(const ShardTransfer&, std::size_t) override {
+  SimulatedMessage transfer(const ShardTransfer&, std::size_t) override {
     throw std::logic_error("asynchronous servers cannot be folded");
   }
 
  private:
   template <class BytesOf>
-  SceneExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {
-    SceneExchange exchange;
+  SimulatedExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {
+    SimulatedExchange exchange;
     for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f) {
       const DirectFlow& flow = fold_.direct_flows[f];
       if (flow.exchange != which) continue;
@@ -178,14 +178,14 @@ class FoldedScene : public Scene {
 
   Fold fold_;
   std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
-  std::map<CallKey, std::vector<std::pair<SceneRound, int>>> rounds_;
+  std::map<CallKey, std::vector<std::pair<SimulatedRound, int>>> rounds_;
   std::size_t flows_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, Fold fold) {
-  return std::make_unique<FoldedScene>(engine, cluster, std::move(fold));
+std::unique_ptr<SimulatedCluster> make_folded_cluster(s4u::Engine& engine, const Cluster& cluster, Fold fold) {
+  return std::make_unique<FoldedCluster>(engine, cluster, std::move(fold));
 }
 
 }  // namespace stepcast

@@ -4,16 +4,16 @@
 #include "models/collective/ring_latencies.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 namespace {
 
 namespace s4u = simgrid::s4u;
 
-class FullScene : public Scene {
+class FullCluster : public SimulatedCluster {
  public:
-  FullScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph)
+  FullCluster(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph)
       : cluster_(cluster),
         graph_(graph),
         platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)),
@@ -30,7 +30,7 @@ class FullScene : public Scene {
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
     const Schedule schedule = schedule_of(call, p_);
-    SceneRound seen;
+    SimulatedRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {
         show(schedule.round(like), have_mean_latency(schedule, like, cluster_.ring_latency), seen);
@@ -43,8 +43,8 @@ class FullScene : public Scene {
   /// Two for each participant: only ring neighbours need to tell senders apart.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
 
-  SceneExchange exchange(const NeighbourWork& work, std::size_t participant) override {
-    SceneExchange exchange;
+  SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
+    SimulatedExchange exchange;
     const int self = participants_[participant].index;
     for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
       const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
@@ -58,8 +58,8 @@ class FullScene : public Scene {
   }
 
   /// Push: workers send, shards receive. Pull: the other way round.
-  SceneExchange exchange(const ShardWork& work, std::size_t participant) override {
-    SceneExchange exchange;
+  SimulatedExchange exchange(const ShardWork& work, std::size_t participant) override {
+    SimulatedExchange exchange;
     const Participant& self = participants_[participant];
     const bool is_worker = self.role == Role::worker;
     const bool sends = is_worker == (work.exchange == ShardExchange::push);
@@ -77,7 +77,7 @@ class FullScene : public Scene {
     return exchange;
   }
 
-  SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
+  SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
     s4u::Host *host = platform_.workers[worker], *shard = host_of_shard(transfer.shard);
     return transfer.exchange == ShardExchange::push ? message(host, shard, transfer.bytes.si())
                                                     : message(shard, host, transfer.bytes.si());
@@ -88,18 +88,18 @@ class FullScene : public Scene {
     if (!graph_.shards_co_located) return platform_.shards[static_cast<std::size_t>(shard)];
     return platform_.workers[static_cast<std::size_t>(shard_host(cluster_, graph_.shards, true, shard))];
   }
-  [[nodiscard]] SceneMessage message(s4u::Host* from, s4u::Host* to, double amount) const {
+  [[nodiscard]] SimulatedMessage message(s4u::Host* from, s4u::Host* to, double amount) const {
     return {from, to, platform_.delay(from, to), amount};
   }
 
-  void show(const Round& round, bool goes_around, SceneRound& seen) const {
+  void show(const Round& round, bool goes_around, SimulatedRound& seen) const {
     seen.messages.clear();
     for (const Message& m : round)
       seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)],
                                       platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
     if (goes_around) {
       std::vector<double> delays;
-      for (const SceneMessage& m : seen.messages) delays.push_back(m.delay);
+      for (const SimulatedMessage& m : seen.messages) delays.push_back(m.delay);
       delays = even_latencies(round, std::move(delays));
       for (std::size_t i = 0; i < delays.size(); ++i) seen.messages[i].delay = delays[i];
     }
@@ -114,8 +114,9 @@ class FullScene : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_full_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) {
-  return std::make_unique<FullScene>(engine, cluster, graph);
+std::unique_ptr<SimulatedCluster> make_full_cluster(s4u::Engine& engine, const Cluster& cluster,
+                                                    const StepGraph& graph) {
+  return std::make_unique<FullCluster>(engine, cluster, graph);
 }
 
 }  // namespace stepcast

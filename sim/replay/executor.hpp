@@ -1,4 +1,4 @@
-// How the work of a task is carried out on the scene, by the actor of a lane: one function for each kind of Work.
+// How the work of a task is carried out in the simulation, by the actor of a track: one function for each kind of Work.
 #pragma once
 
 #include "models/scenario/scenario.hpp"
@@ -7,26 +7,26 @@
 #include "sim/replay/collective_rounds.hpp"
 #include "sim/replay/direct_exchanges.hpp"
 #include "sim/replay/participants.hpp"
-#include "sim/replay/scene.hpp"
+#include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
-class Performer {
+class Executor {
  public:
   /// @param run  number of the run, for the random numbers of jitter
-  Performer(Scene& scene, const Scenario& scenario, const StepGraph& graph, int run);
+  Executor(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run);
 
   /// Does a participant's part of a task, and takes as long as that takes.
   /// @returns when the work itself began, after any waiting for others
   /// @throws ModelError for a message too large to be counted
-  double perform(TaskId task, Lane& lane, int step);
+  double execute(TaskId task, Track& track, int step);
 
  private:
   struct Kinds;
   double compute(Seconds duration, int worker, TaskId task, int step) const;
   [[nodiscard]] double jitter(int worker, TaskId task, int step) const;
 
-  const Scene& scene_;
+  const SimulatedCluster& simulated_;
   const Scenario& scenario_;
   const StepGraph& graph_;
   int run_;

@@ -16,35 +16,35 @@
 namespace stepcast {
 
 /// A message that is a flow of its own, unless both ends are one host.
-struct SceneMessage {
+struct SimulatedMessage {
   simgrid::s4u::Host* from = nullptr;
   simgrid::s4u::Host* to = nullptr;
   double delay = 0.0;   ///< latency, waited for before the flow starts
   double amount = 0.0;  ///< bytes; in a round of a collective, blocks
 };
 
-struct SceneRound {
-  std::vector<SceneMessage> messages;
+struct SimulatedRound {
+  std::vector<SimulatedMessage> messages;
   RoundLoad load;
 };
 
 /// What one participant sends and waits for in a direct exchange.
-struct SceneExchange {
+struct SimulatedExchange {
   struct Outgoing {
-    SceneMessage message;
+    SimulatedMessage message;
     int inbox = 0;
   };
   std::vector<Outgoing> outgoing;
   std::vector<int> expected;  ///< an inbox for each message
 };
 
-class Scene {
+class SimulatedCluster {
  public:
   struct Participant : ParticipantClass {
     simgrid::s4u::Host* host = nullptr;
   };
 
-  virtual ~Scene() = default;
+  virtual ~SimulatedCluster() = default;
 
   [[nodiscard]] const std::vector<Participant>& participants() const {
     return participants_;
@@ -54,14 +54,14 @@ class Scene {
   [[nodiscard]] virtual double work_per_second() const = 0;
 
   /// Calls f(round, times) for the rounds of a collective: in order, or each of those that are alike once.
-  using RoundVisitor = std::function<void(const SceneRound&, int times)>;
+  using RoundVisitor = std::function<void(const SimulatedRound&, int times)>;
   virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
 
   [[nodiscard]] virtual int inboxes() const = 0;  ///< a task of direct messages has
-  virtual SceneExchange exchange(const ShardWork& work, std::size_t participant) = 0;
-  virtual SceneExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
+  virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
+  virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
   /// Asynchronous servers, never folded.
-  virtual SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
+  virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
 
   /// What is simulated, for the report: "2 participants for 65536, ..."; empty for all of it.
   [[nodiscard]] virtual std::string summary() const = 0;
@@ -70,7 +70,8 @@ class Scene {
   std::vector<Participant> participants_;
 };
 
-std::unique_ptr<Scene> make_full_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph);
-std::unique_ptr<Scene> make_folded_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, Fold fold);
+std::unique_ptr<SimulatedCluster> make_full_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,
+                                                    const StepGraph& graph);
+std::unique_ptr<SimulatedCluster> make_folded_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster, Fold fold);
 
 }  // namespace stepcast

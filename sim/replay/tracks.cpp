@@ -1,4 +1,4 @@
-#include "sim/replay/lanes.hpp"
+#include "sim/replay/tracks.hpp"
 
 #include <exception>
 #include <stdexcept>
@@ -14,13 +14,13 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-class Lanes {
+class Tracks {
  public:
-  Lanes(std::vector<Participant>& participants, const StepGraph& graph, Performer& performer, Progress& progress,
-        Recorder& recorder)
+  Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, Progress& progress,
+         Recorder& recorder)
       : participants_(participants),
         graph_(graph),
-        performer_(performer),
+        executor_(executor),
         progress_(progress),
         recorder_(recorder),
         incoming_(graph.tasks.size()) {
@@ -28,11 +28,11 @@ class Lanes {
   }
 
   void run(s4u::Engine& engine) {
-    std::size_t lanes = 0;
+    std::size_t tracks = 0;
     for (Participant& participant : participants_)
-      for (Lane& lane : participant.lanes) {
-        sg::add_actor(engine, "lane", participant.host, [this, &lane] { act(lane); });
-        ++lanes;
+      for (Track& track : participant.tracks) {
+        sg::add_actor(engine, "track", participant.host, [this, &track] { act(track); });
+        ++tracks;
       }
     engine.run();
     if (failure_) std::rethrow_exception(failure_);
@@ -40,15 +40,15 @@ class Lanes {
       throw ModelError(fmt::format(
           "an asynchronous worker does more than {} steps while the slowest does one: such a scenario has no step time",
           Progress::kMostAhead));
-    if (ended_ < lanes)
+    if (ended_ < tracks)
       throw std::logic_error(
-          fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes - ended_, lanes));
+          fmt::format("the replay came to a stop with {} of {} streams still waiting", tracks - ended_, tracks));
   }
 
  private:
-  void act(Lane& lane) {
+  void act(Track& track) {
     try {
-      live(lane);
+      live(track);
       ++ended_;
     } catch (const std::exception&) {  // may not leave an actor
       failure_ = std::current_exception();
@@ -56,65 +56,65 @@ class Lanes {
     }
   }
 
-  void live(Lane& lane) {
-    Participant& self = *lane.participant;
+  void live(Track& track) {
+    Participant& self = *track.participant;
     for (int step = 0; progress_.begin(self.number, step); ++step)
-      for (const TaskId task : lane.tasks) {
-        await_dependencies(lane, task, step);
-        if (&lane == &self.lanes.front() && task == lane.tasks.front()) await_slowest(lane, step);
-        const double start = performer_.perform(task, lane, step);
+      for (const TaskId task : track.tasks) {
+        await_dependencies(track, task, step);
+        if (&track == &self.tracks.front() && task == track.tasks.front()) await_slowest(track, step);
+        const double start = executor_.execute(task, track, step);
         recorder_.add(self, task, step, start, now());
-        finish(lane, task, step);
+        finish(track, task, step);
       }
     wake_waiting_for_slowest();  // where the replay stops because this one ran away
   }
 
-  void await_dependencies(Lane& lane, TaskId task, int step) {
-    const Participant& self = *lane.participant;
+  void await_dependencies(Track& track, TaskId task, int step) {
+    const Participant& self = *track.participant;
     for (const Dependency& d : incoming_[static_cast<std::size_t>(task)]) {
       if (step < d.lag || (d.until && step >= *d.until)) continue;
       const auto before = static_cast<std::size_t>(d.before);
       if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
-      while (self.done[before] < step - d.lag + 1) lane.wait(d.before);
+      while (self.done[before] < step - d.lag + 1) track.wait(d.before);
     }
   }
 
-  void await_slowest(Lane& lane, int step) {
+  void await_slowest(Track& track, int step) {
     while (progress_.is_too_far_ahead(step)) {
-      waiting_for_slowest_.push_back(&lane);
-      lane.wait();
+      waiting_for_slowest_.push_back(&track);
+      track.wait();
     }
   }
 
-  void finish(Lane& lane, TaskId task, int step) {
-    Participant& self = *lane.participant;
+  void finish(Track& track, TaskId task, int step) {
+    Participant& self = *track.participant;
     ++self.done[static_cast<std::size_t>(task)];
-    for (Lane& other : self.lanes)
+    for (Track& other : self.tracks)
       if (other.awaited == task) other.notify();
-    if (task == lane.tasks.back()) progress_.end_lane(lane.number, step, now());
+    if (task == track.tasks.back()) progress_.end_track(track.number, step, now());
     if (progress_.end_task(self.number, step, now())) wake_waiting_for_slowest();
   }
 
   void wake_waiting_for_slowest() {
-    for (Lane* lane : std::exchange(waiting_for_slowest_, {})) lane->notify();
+    for (Track* track : std::exchange(waiting_for_slowest_, {})) track->notify();
   }
 
   std::vector<Participant>& participants_;
   const StepGraph& graph_;
-  Performer& performer_;
+  Executor& executor_;
   Progress& progress_;
   Recorder& recorder_;
   std::vector<std::vector<Dependency>> incoming_;  ///< by task
-  std::vector<Lane*> waiting_for_slowest_;
-  std::size_t ended_ = 0;       ///< lanes
-  std::exception_ptr failure_;  ///< of some lane
+  std::vector<Track*> waiting_for_slowest_;
+  std::size_t ended_ = 0;       ///< tracks
+  std::exception_ptr failure_;  ///< of some track
 };
 
 }  // namespace
 
-void run_lanes(s4u::Engine& engine, std::vector<Participant>& participants, const StepGraph& graph,
-               Performer& performer, Progress& progress, Recorder& recorder) {
-  Lanes(participants, graph, performer, progress, recorder).run(engine);
+void run_tracks(s4u::Engine& engine, std::vector<Participant>& participants, const StepGraph& graph, Executor& executor,
+                Progress& progress, Recorder& recorder) {
+  Tracks(participants, graph, executor, progress, recorder).run(engine);
 }
 
 }  // namespace stepcast

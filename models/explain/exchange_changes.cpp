@@ -1,0 +1,226 @@
+// What who tunes an exchange could change, and strategies beside it.
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/explain/change_list.hpp"
+#include "models/fabric/machines.hpp"
+#include "models/price/cluster_prices.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
+
+std::string_view text_of(ReduceAfter when) {
+  switch (when) {
+    case ReduceAfter::last_pass: return "after the last pass alone";
+    case ReduceAfter::every_pass: return "after every pass";
+    case ReduceAfter::inside_every_pass: return "inside groups after every pass";
+  }
+  throw std::logic_error("no such time to reduce");
+}
+
+/// A choice's own name.
+constexpr auto kByName = [](const auto& choice) { return std::string(choice.name); };
+
+/// Synchronous, in buckets, from another strategy.
+AllReduceStrategy in_buckets(const CollectiveChoice& collective = {}) {
+  return {.collective = collective, .exchange = {.grouping = Grouping::bucketed}};
+}
+
+class ExchangeChanges {
+ public:
+  ExchangeChanges(const Scenario& scenario, ChangeList& changes) : s_(scenario), changes_(changes) {}
+
+  void of(const AllReduceStrategy& x) {
+    const auto here = strategy_of(x);
+    groupings(here.at(&AllReduceStrategy::exchange));
+    carriers(here);
+    cheapest(here);
+    servers(x.exchange);
+    if (!std::holds_alternative<NoCompressor>(s_.compressor)) return;
+    // Nothing whole would overlap.
+    Exchange exchange = x.exchange.grouping == Grouping::whole_model ? ShardedStrategy{}.exchange : x.exchange;
+    exchange.backward_slowdown = x.exchange.backward_slowdown;
+    const auto shard = [&](const std::string& where, bool is_group, std::optional<int> group) {
+      changes_.add_strategy(kExecution, "gradients and optimizer state sharded" + where,
+                            ShardedStrategy{.stage = ShardingStage::gradients,
+                                            .collective = kept_choice_inside(s_.strategy, is_group),
+                                            .exchange = exchange,
+                                            .group_size = group});
+    };
+    shard("", false, {});
+    if (const auto group = machine_group()) shard(fmt::format(" inside each {}", group_name(s_.cluster)), true, group);
+  }
+
+  void of(const ParameterServerStrategy& x) {
+    using X = ParameterServerStrategy;
+    const auto here = strategy_of(x);
+    groupings(here.at(&X::exchange));
+    if (x.shards > 1 && x.balance == ShardBalance::greedy)
+      changes_.add(kExecution, "shards of one size", here, &X::balance, ShardBalance::split);
+    changes_.add(kExecution, fmt::format("{} shards", 2 * x.shards), here, &X::shards, 2 * x.shards);
+    if (x.placement == ServerPlacement::dedicated || x.shards < s_.cluster.workers) {
+      X everywhere = x;
+      everywhere.placement = ServerPlacement::co_located;
+      everywhere.shards = s_.cluster.workers;
+      changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
+    }
+    // Asynchronous servers take gradients at other weights.
+    const bool synchronous = x.consistency == Consistency::synchronous;
+    changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
+                          AllReduceStrategy{.exchange = x.exchange});
+    if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+  }
+
+  void of(const PipelinedStrategy& x) {
+    using X = PipelinedStrategy;
+    const auto here = strategy_of(x);
+    cheapest(here);
+    carriers(here);
+    changes_.add(kExecution, fmt::format("{} segments", 2 * x.segments), here, &X::segments, 2 * x.segments);
+    if (x.segments > 1) changes_.add(kExecution, "one segment", here, &X::segments, 1);
+    changes_.add(kTraining, fmt::format("width {}", x.width + 1), here, &X::width, x.width + 1);
+    if (x.width > 1) changes_.add(kTraining, "width 1, synchronous", here, &X::width, 1);
+    changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
+  }
+
+  void of(const ShardedStrategy& x) {
+    using X = ShardedStrategy;
+    const auto here = strategy_of(x);
+    const int workers = s_.cluster.workers, group = x.group(workers);
+    groupings(here.at(&X::exchange));
+    cheapest(here);
+    changes_.add_others(kExecution, here, &X::stage,
+                        [](const auto& choice) { return fmt::format("stage {}", choice.name); });
+    if (const auto machine = machine_group(); machine && group != *machine)
+      changes_.add(kExecution, fmt::format("state sharded inside each {}", group_name(s_.cluster)), here,
+                   &X::group_size, machine);
+    if (const Nodes* nodes = nodes_in_racks(s_.cluster)) {
+      const std::int64_t rack = std::int64_t{nodes->gpus_per_node} * nodes->racks->nodes_per_rack;
+      if (rack < workers && workers % rack == 0 && group != rack)
+        changes_.add(kExecution, "state sharded inside each rack", here, &X::group_size, static_cast<int>(rack));
+    }
+    if (group < workers) changes_.add(kExecution, "state sharded over all workers", here, &X::group_size, {});
+    if (x.all_reduce != CollectiveChoice{})
+      changes_.add(kExecution, "the cheapest all-reduce between groups", here, &X::all_reduce, {});
+    if (x.stage == ShardingStage::parameters)
+      changes_.add(kExecution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), here, &X::prefetch,
+                   2 * x.prefetch + 1);
+    if (s_.workload->accumulation > 1)
+      changes_.add_others(
+          kExecution, here, &X::reduce_after,
+          [](const auto& choice) { return fmt::format("gradients reduced {}", text_of(choice.value)); },
+          [&](ReduceAfter when) { return when != ReduceAfter::inside_every_pass || group < workers; });
+    const Dtype dtype = s_.workload->dtype;
+    if (x.reduced_over(dtype) > 1)
+      changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
+    changes_.add_strategy(kExecution, "all-reduce, with all state on every worker",
+                          AllReduceStrategy{.collective = kept_all_reduce(s_), .exchange = x.exchange});
+  }
+
+  void of(const LocalSgdStrategy& x) {
+    using X = LocalSgdStrategy;
+    const auto here = strategy_of(x);
+    changes_.add_others(kExecution, here, &X::grouping, kByName);
+    cheapest(here);
+    carriers(here);
+    changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
+    changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
+  }
+
+  void of(const GossipStrategy& x) {
+    if (!x.overlap)
+      changes_.add(kExecution, "overlap with the gradient's computation", strategy_of(x), &GossipStrategy::overlap,
+                   true);
+    changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
+  }
+
+  void of(const CollectiveBenchmark& x) {
+    const auto here = strategy_of(x);
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm ||
+          !may_choose(s_.cluster.algorithms, entry.algorithm, x.operation))
+        continue;
+      if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
+      CollectiveChoice choice;
+      choice.algorithm = entry.algorithm;
+      changes_.add(kExecution, std::string(name_of(entry.algorithm)), here, &CollectiveBenchmark::collective, choice);
+    }
+    if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
+      for (const Algorithm between : algorithms_between(x.operation))
+        if (between != x.collective.between_groups)
+          changes_.add(kExecution, fmt::format("{} between groups", name_of(between)),
+                       here.at(&CollectiveBenchmark::collective), &CollectiveChoice::between_groups, between);
+    cheapest(here);
+  }
+
+ private:
+  void groupings(const Place<Exchange>& here) {
+    const Exchange& x = here.part;
+    changes_.add_others(kExecution, here, &Exchange::grouping, kByName);
+    if (x.grouping == Grouping::bucketed)
+      for (const double factor : {4.0, 0.25}) {
+        const Bytes cap = x.bucket_cap * factor;
+        Settings set{setting(here, &Exchange::bucket_cap, cap)};
+        if (x.first_bucket.value && *x.first_bucket.value > cap)
+          set.push_back(setting(here, &Exchange::first_bucket, {cap}));
+        changes_.add(kExecution, fmt::format("buckets of {}", human_text(cap)), std::move(set));
+      }
+    if (!x.overlap && x.grouping != Grouping::whole_model)
+      changes_.add(kExecution, "overlap with back-propagation", here, &Exchange::overlap, true);
+  }
+
+  template <class Kind>
+  void cheapest(const Place<Kind>& here) {
+    if (here.part.collective != CollectiveChoice{})
+      changes_.add(kExecution, "the cheapest algorithm", here, &Kind::collective, {});
+  }
+
+  void servers(const Exchange& x) {
+    ParameterServerStrategy servers{.shards = s_.cluster.workers, .exchange = x};
+    ParameterServerStrategy beside = servers;
+    beside.placement = ServerPlacement::co_located;
+    changes_.add_strategy(kExecution, "a server shard on every worker", beside);
+    // Sums that are encoded again are other training.
+    beside.two_way = true;
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      changes_.add_strategy(kTraining, "a server shard on every worker, which compresses its answer", beside);
+    changes_.add_strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers),
+                          servers);
+  }
+
+  /// The workers of a machine or rack, where there are several and all of one size.
+  [[nodiscard]] std::optional<int> machine_group() const {
+    const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
+    return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
+  }
+
+  /// Carriers that encode sums again, as other training does, and auto, which does not.
+  template <class Kind>
+  void carriers(const Place<Kind>& here) {
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor))
+      return;
+    const CompressorTraits traits = traits_of(s_.compressor, s_.workload ? s_.workload->dtype : Dtype::fp32);
+    const Carrier now = here.part.carrier;
+    const auto offer = [&](Carrier carrier, bool fits) {
+      if (fits && carrier != now)
+        changes_.add(kTraining, fmt::format("carrier {}", name_of(carrier)), here, &Kind::carrier, carrier);
+    };
+    offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
+    offer(Carrier::all_to_all, traits.one_gathered_message);
+    offer(Carrier::in_collective, traits.recodable);
+  }
+
+  const Scenario& s_;
+  ChangeList& changes_;
+};
+
+}  // namespace
+
+void add_exchange_changes(const Scenario& scenario, ChangeList& changes) {
+  std::visit([&](const auto& strategy) { ExchangeChanges(scenario, changes).of(strategy); }, scenario.strategy);
+}
+
+}  // namespace stepcast

@@ -1,0 +1,139 @@
+// What who trains could change: the same training by other passes and kernels, and other trainings.
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/explain/change_list.hpp"
+#include "models/scenario/collective_choice.hpp"
+#include "models/workload/blocks.hpp"
+#include "models/workload/layer_times.hpp"
+
+namespace stepcast {
+namespace {
+
+constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
+
+/// The same samples in more passes, or in fewer. Times of a table with times do not follow its batch.
+void add_passes(const Place<WorkloadTable>& here, ChangeList& changes) {
+  const WorkloadTable& w = here.part;
+  if (!gives_shapes(w)) return;
+  const auto offer = [&](int batch, int accumulation) {
+    changes.add(kExecution, fmt::format("{} pass{} of {}", accumulation, accumulation == 1 ? "" : "es", batch),
+                passes_of(here, accumulation, batch));
+  };
+  if (w.batch % 2 == 0 && w.accumulation <= kMostAccumulation / 2) offer(w.batch / 2, w.accumulation * 2);
+  if (w.accumulation % 2 == 0) offer(w.batch * 2, w.accumulation / 2);
+}
+
+void add_recomputation(const Place<WorkloadTable>& here, ChangeList& changes) {
+  const WorkloadTable& w = here.part;
+  if (!gives_shapes(w) || blocks_of(list_gradients(w).layers).empty()) return;
+  const bool again = w.recomputation != Recomputation::none;
+  if (again) changes.add(kExecution, "all activations kept", here, &WorkloadTable::recomputation, Recomputation::none);
+  for (const double share : {1.0, 0.5})
+    if (!again || w.recomputed_share != share)
+      changes.add(kExecution,
+                  fmt::format("{}'s activations computed again", share < 1 ? "every second block" : "each block"),
+                  computed_again(here, share));
+}
+
+/// The same network by other kernels.
+void add_code(const Place<Transformer>& here, ChangeList& changes) {
+  const Transformer& x = here.part;
+  if (!x.fused_loss)
+    changes.add(kExecution, "a loss that never has all scores at once", here, &Transformer::fused_loss, true);
+  if (!may_be_composed(x)) return;
+  const char* other =
+      x.composed ? "norms and rotary positions by a kernel each" : "norms and rotary positions by simple operations";
+  changes.add(kExecution, other, here, &Transformer::composed, !x.composed);
+}
+
+/// Whether the compressor's messages are gathered, and the algorithm that was chosen gathers nothing.
+bool needs_another_algorithm(const Scenario& scenario, const Compressor& compressor) {
+  const CollectiveChoice* choice = collective_of(scenario.strategy);
+  if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice)
+    return false;
+  return !traits_of(compressor, scenario.workload->dtype).summable;
+}
+
+void add_compressors(const Scenario& scenario, ChangeList& changes) {
+  for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
+    // A ratio of what, nobody says.
+    if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(scenario.compressor)) return;
+    std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
+    Settings set{{"/compressor", {{"kind", Part::kind}}}};
+    if (needs_another_algorithm(scenario, Part{})) {
+      what += ", algorithm auto";
+      const CollectiveChoice& choice = *collective_of(scenario.strategy);
+      set.push_back(setting(Place<CollectiveChoice>{choice, "/strategy/collective"}, &CollectiveChoice::algorithm,
+                            Algorithm::automatic));
+    }
+    changes.add(kTraining, std::move(what), std::move(set));
+  });
+}
+
+void add_other_strategies(const Scenario& scenario, ChangeList& changes) {
+  const CollectiveChoice kept = kept_all_reduce(scenario);
+  if (!std::holds_alternative<PipelinedStrategy>(scenario.strategy))
+    changes.add_strategy(kTraining, "pipelined, width 2", PipelinedStrategy{.collective = kept});
+  if (!std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
+    changes.add_strategy(kTraining, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps),
+                         LocalSgdStrategy{.collective = kept});
+  if (!std::holds_alternative<GossipStrategy>(scenario.strategy))
+    changes.add_strategy(kTraining, "gossip", GossipStrategy{});
+}
+
+/// Types of numbers that the profile has a rate of.
+void add_types(const Place<WorkloadTable>& here, ChangeList& changes) {
+  const WorkloadTable& w = here.part;
+  if (!w.profile) return;
+  const auto operands = [&](Dtype dtype, const std::string& rest) {
+    changes.add(kTraining, fmt::format("operands in {}{}", name_of(dtype), rest), here, &WorkloadTable::compute_dtype,
+                dtype);
+  };
+  for (const PeakRate& peak : w.profile->peaks) {
+    if (w.compute_dtype) {
+      if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) operands(peak.dtype, "");
+    } else if (peak.dtype != w.dtype) {
+      if (size_of(peak.dtype) < size_of(w.dtype) || (peak.dtype == Dtype::tf32 && w.dtype == Dtype::fp32))
+        operands(peak.dtype, fmt::format(", gradients in {}", name_of(w.dtype)));
+      changes.add(kTraining, fmt::format("operands and gradients in {}", name_of(peak.dtype)), here,
+                  &WorkloadTable::dtype, peak.dtype);
+    }
+  }
+}
+
+}  // namespace
+
+void add_workload_changes(const Scenario& scenario, ChangeList& changes) {
+  const Place<WorkloadTable> here = workload_of(scenario);
+  add_passes(here, changes);
+  add_recomputation(here, changes);
+  if (gives_shapes(here.part) && !here.part.fused_update)
+    changes.add(kExecution, "one kernel updates all tensors", here, &WorkloadTable::fused_update, true);
+  if (const auto& transformer = here.part.transformer)
+    add_code({*transformer, here.of(&WorkloadTable::transformer)}, changes);
+}
+
+void add_training_changes(const Scenario& scenario, ChangeList& changes) {
+  add_compressors(scenario, changes);
+  add_other_strategies(scenario, changes);
+  const Place<WorkloadTable> here = workload_of(scenario);
+  const WorkloadTable& w = here.part;
+  if (w.global_batch)
+    changes.add(kTraining, fmt::format("global batch of {}", 2 * *w.global_batch), here, &WorkloadTable::global_batch,
+                2 * *w.global_batch);
+  else
+    changes.add(kTraining, fmt::format("accumulation of {}", 2 * w.accumulation), here, &WorkloadTable::accumulation,
+                2 * w.accumulation);
+  // A table of times keeps them whatever its batch, dtype or variant are said to be.
+  if (!gives_shapes(w)) return;
+  if (w.variant) changes.add(kTraining, "the network unfactorized", here, &WorkloadTable::variant, {});
+  for (const WorkloadVariant& variant : w.variants)
+    if (!w.variant || variant.name != w.variant->name)
+      changes.add(kTraining, "variant " + variant.name, {{here.of(&WorkloadTable::variant), variant.name}});
+  add_types(here, changes);
+  if (!w.global_batch)
+    changes.add(kTraining, fmt::format("batch of {}", 2L * w.batch), {{here.of(&WorkloadTable::batch), 2L * w.batch}});
+}
+
+}  // namespace stepcast

@@ -1,0 +1,65 @@
+#include "sim/replay/executor.hpp"
+
+#include <cstdint>
+#include <variant>
+
+#include "sim/replay/actor.hpp"
+#include "sim/replay/jitter.hpp"
+
+namespace stepcast {
+
+Executor::Executor(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run)
+    : simulated_(simulated),
+      scenario_(scenario),
+      graph_(graph),
+      run_(run),
+      collectives_(simulated, scenario.cluster, graph.tasks.size()),
+      exchanges_(simulated, scenario.cluster, graph),
+      servers_(simulated, scenario.cluster, graph) {}
+
+struct Executor::Kinds {
+  Executor& self;
+  Track& track;
+  TaskId task;
+  int step;
+
+  double operator()(const ComputeWork& work) const {
+    return self.compute(work.duration, track.participant->index, task, step);
+  }
+  double operator()(const ServeWork& work) const {
+    const double start = now();
+    sleep(work.time[static_cast<std::size_t>(track.participant->index)].si());
+    return start;
+  }
+  double operator()(const CollectiveWork& work) const { return self.collectives_.execute(work, track, task); }
+  double operator()(const ShardWork& work) const { return self.exchanges_.execute(work, track, task); }
+  double operator()(const NeighbourWork& work) const { return self.exchanges_.execute(work, track, task); }
+  double operator()(const ShardTransfer& work) const { return self.servers_.execute(work, track); }
+  double operator()(const ShardServe& work) const { return self.servers_.execute(work, track); }
+  double operator()(const ShardCopy& work) const { return self.servers_.execute(work, track); }
+};
+
+double Executor::execute(TaskId task, Track& track, int step) {
+  return std::visit(Kinds{*this, track, task, step}, graph_.tasks[static_cast<std::size_t>(task)].work);
+}
+
+double Executor::compute(Seconds duration, int worker, TaskId task, int step) const {
+  const double start = now();
+  if (duration > Seconds{})
+    simgrid::s4u::this_actor::execute(duration.si() * jitter(worker, task, step) * simulated_.work_per_second());
+  return start;
+}
+
+/// The mean factor of the micro-batches that a task belongs to.
+double Executor::jitter(int worker, TaskId id, int step) const {
+  const Jitter& jitter = scenario_.cluster.jitter;
+  if (jitter.cv == 0) return 1.0;
+  const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
+  const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
+  double sum = 0;
+  for (int i = 0; i < task.micro_batches; ++i)
+    sum += jitter_factor(jitter, scenario_.evaluation.seed, run_, worker, latest - i);
+  return sum / task.micro_batches;
+}
+
+}  // namespace stepcast
