@@ -138,7 +138,7 @@ class Values {
   std::size_t at_ = 0;                                  ///< the call that is being connected
   std::size_t updated_ = 0, tensor_ = 0;                ///< layer, and tensor of it, whose update comes next
   std::vector<std::size_t> outputs_, input_gradients_;  ///< in the order in which they are written
-  std::map<std::size_t, std::size_t> gradient_of_;  ///< from a value that layers took to its first gradient
+  std::map<std::size_t, std::size_t> gradient_of_;      ///< from a value that layers took to its first gradient
 };
 
 /// Memory for values that come and go.

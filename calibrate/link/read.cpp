@@ -27,7 +27,8 @@ Benchmark read_any(const std::string& text, const std::string& file, const ReadO
 
 std::string content_of(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw BadInput(path.string(), 0, "a folder", "a file that can be read", "");
+  if (std::filesystem::is_directory(path, error))
+    throw BadInput(path.string(), 0, "a folder", "a file that can be read", "");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadInput(path.string(), 0, std::strerror(errno), "a file that can be read", "");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -100,8 +100,8 @@ Json header_of(const Device& device, const DeviceOptions& options) {
 }
 
 /// The values of --convolutions.
-const std::map<std::string, ConvolutionPath> kPathOptions = {
-    {"cudnn", ConvolutionPath::cudnn}, {"im2col", ConvolutionPath::im2col}};
+const std::map<std::string, ConvolutionPath> kPathOptions = {{"cudnn", ConvolutionPath::cudnn},
+                                                             {"im2col", ConvolutionPath::im2col}};
 
 ConvolutionPath path_of(const DeviceOptions& options) {
   if (options.convolutions.empty()) return has_cudnn() ? ConvolutionPath::cudnn : ConvolutionPath::im2col;

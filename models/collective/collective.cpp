@@ -233,7 +233,8 @@ struct Candidates {
   [[nodiscard]] int most_segments(const CollectiveCall& call) const {
     const CollectiveParameters& parameters = call.parameters;
     const int parts = call.algorithm->algorithm == Algorithm::hierarchical ? parameters.group_size : parameters.rings;
-    return static_cast<int>(std::clamp(n.si() / (2.0 * parts), 1.0, std::min<double>(kMostSegments, kMostBlocks / 2.0 / parts)));
+    return static_cast<int>(
+        std::clamp(n.si() / (2.0 * parts), 1.0, std::min<double>(kMostSegments, kMostBlocks / 2.0 / parts)));
   }
 
  private:

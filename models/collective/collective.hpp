@@ -23,8 +23,8 @@ struct CollectiveParameters {
   bool group_fits = true;  ///< hierarchical, nccl-tree: each group lies within one machine or rack
   int rings = 1;           ///< multi-ring: number of rings; nccl-tree: pairs of trees; at most group_size
   int nics = 1;            ///< multi-ring, nccl-tree: NICs of a machine
-  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;     ///< multi-ring, nccl-tree
-  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: an algorithm from algorithms_between
+  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;                   ///< multi-ring, nccl-tree
+  Algorithm between_groups = Algorithm::ring;                ///< hierarchical: an algorithm from algorithms_between
   ExchangeOrder exchange_order = ExchangeOrder::near_first;  ///< halving-doubling, also between groups
 
   auto operator<=>(const CollectiveParameters&) const = default;

@@ -11,7 +11,8 @@ CodecPlan plan(const Natural& x, const Tensor& tensor) {
   // Works on the number's bits: adds a random mantissa, then masks, clips and shifts the exponent. The measured kernel
   // round-exponent writes codes of one byte; no kernel for 9-bit codes exists yet.
   const char* kernel = bits == 8 ? "round-exponent" : "round-exponent-9-bit";
-  plan.stages = {{{sweep(kernel, dense, wire, tensor, 5 + kRandomFlops)}, {{"exponents", Primitive::all_gather, wire}}}};
+  plan.stages = {
+      {{sweep(kernel, dense, wire, tensor, 5 + kRandomFlops)}, {{"exponents", Primitive::all_gather, wire}}}};
   plan.decode = decode_sum(wire, tensor, 3, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

@@ -31,7 +31,8 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   const bool exact =
       !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
   if (unequal) why.emplace_back("as if all shards were as late as the largest");
-  if (!exact || !workers_are_alike(cluster)) why.emplace_back("as if all workers pushed at once, and no push met a pull");
+  if (!exact || !workers_are_alike(cluster))
+    why.emplace_back("as if all workers pushed at once, and no push met a pull");
   if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 &&
       graph.shards < cluster.workers)
     why.emplace_back("as if workers beside a shard copied as much as others");

@@ -36,7 +36,8 @@ CollectiveChoice kept_all_reduce(const Scenario& scenario) {
 
 Settings computed_again(const Place<WorkloadTable>& workload, double share) {
   Settings set{setting(workload, &WorkloadTable::recomputation, Recomputation::blocks)};
-  if (workload.part.recomputed_share != share) set.push_back(setting(workload, &WorkloadTable::recomputed_share, share));
+  if (workload.part.recomputed_share != share)
+    set.push_back(setting(workload, &WorkloadTable::recomputed_share, share));
   return set;
 }
 

@@ -138,9 +138,7 @@ class DragonflyRoutes {
   [[nodiscard]] int host_links() const { return 2 * routers() * t_.hosts; }
   [[nodiscard]] int chassis_links() const { return routers() * t_.routers; }
   [[nodiscard]] int group_links() const { return routers() * t_.chassis; }
-  [[nodiscard]] int links() const {
-    return host_links() + chassis_links() + group_links() + t_.groups * t_.groups;
-  }
+  [[nodiscard]] int links() const { return host_links() + chassis_links() + group_links() + t_.groups * t_.groups; }
 
   void operator()(int from, int to, Route& route) const {
     const int source = from / t_.hosts, target = to / t_.hosts;

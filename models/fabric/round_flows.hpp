@@ -64,13 +64,13 @@ class RoundFlows {
   class Sharing;
   [[nodiscard]] double followed(double block) const;
 
-  Quotient quotient_;               ///< flows in order of latency
-  std::vector<double> blocks_;      ///< blocks of its flows
-  std::vector<double> latencies_;   ///< latencies of the messages, if they differ from their routes'
+  Quotient quotient_;              ///< flows in order of latency
+  std::vector<double> blocks_;     ///< blocks of its flows
+  std::vector<double> latencies_;  ///< latencies of the messages, if they differ from their routes'
   std::size_t messages_ = 0;
-  double latency_ = 0.0;      ///< the longest latency
-  double first_ = 0.0;        ///< the shortest latency on the most loaded link
-  double load_ = 0.0;         ///< seconds per byte of a block on the most loaded link
+  double latency_ = 0.0;  ///< the longest latency
+  double first_ = 0.0;    ///< the shortest latency on the most loaded link
+  double load_ = 0.0;     ///< seconds per byte of a block on the most loaded link
   /// A flow at its fair share of its fullest link.
   struct FairFlow {
     /// [k]: seconds per byte of a block while only flows of the k-th shortest latency or longer run; up to its own.
@@ -81,9 +81,9 @@ class RoundFlows {
   [[nodiscard]] static std::vector<FairFlow> fair_flows(const Round& round, const Fabric& fabric,
                                                         const std::vector<double>& latencies);
   std::vector<FairFlow> fair_;  ///< each kind of flow once, short latencies first; empty if there is a closed form
-  bool is_closed_ = false;    ///< whether both bounds are the same
-  bool is_followed_ = false;  ///< whether the quotient is known
-  bool is_too_large_ = false; ///< whether the quotient has too many flows
+  bool is_closed_ = false;      ///< whether both bounds are the same
+  bool is_followed_ = false;    ///< whether the quotient is known
+  bool is_too_large_ = false;   ///< whether the quotient has too many flows
 };
 
 /// The flows of a round, followed if there is no closed form.

@@ -67,11 +67,11 @@ enum class ExchangeOrder { near_first, far_first };
 template <>
 struct Choices<ExchangeOrder> {
   static constexpr std::array table = {
+      Choice<ExchangeOrder>{"near-first", ExchangeOrder::near_first,
+                            "the largest messages go to the rank beside, the smallest to the farthest (MPICH's order)"},
       Choice<ExchangeOrder>{
-          "near-first", ExchangeOrder::near_first,
-          "the largest messages go to the rank beside, the smallest to the farthest (MPICH's order)"},
-      Choice<ExchangeOrder>{"far-first", ExchangeOrder::far_first,
-                            "the largest messages go to the farthest rank, so that each ends with the block of its rank"},
+          "far-first", ExchangeOrder::far_first,
+          "the largest messages go to the farthest rank, so that each ends with the block of its rank"},
   };
 };
 

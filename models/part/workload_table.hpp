@@ -131,9 +131,10 @@ struct MeasuredTimes {
   static void describe(V& v, MeasuredTimes& x) {
     v.optional("forward", x.forward, "of a pass; null: as the profile says", positive);
     v.optional("backward", x.backward, "of a pass; null: as the profile says", positive);
-    v.optional("update", x.update,
-               "of a step; 0us: there is none apart, as where it is in the times of the passes; null: as the profile says",
-               non_negative);
+    v.optional(
+        "update", x.update,
+        "of a step; 0us: there is none apart, as where it is in the times of the passes; null: as the profile says",
+        non_negative);
     v.optional("optimizer", x.optimizer, "of that update; may be left out where it is 0us");
     v.required("batch", x.batch, "samples of that pass", at_least(1));
     v.required("dtype", x.dtype, "type of its kernels' operands");

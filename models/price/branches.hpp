@@ -11,9 +11,9 @@ namespace stepcast {
 
 /// Workers and shards that share ways out: a machine's NICs, or a rack's uplink.
 struct Branch {
-  int count = 1;    ///< number of equal branches; equal ones have no shards
-  int workers = 0;  ///< in one branch
-  int ways = 1;     ///< ways in use, with equal bandwidth
+  int count = 1;               ///< number of equal branches; equal ones have no shards
+  int workers = 0;             ///< in one branch
+  int ways = 1;                ///< ways in use, with equal bandwidth
   BytesPerSecond bandwidth{};  ///< bandwidth of one way, in each direction
   std::vector<int> shards{};   ///< numbers of the shards
   Nics nics{};                 ///< the way of each worker

@@ -86,7 +86,8 @@ ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& ca
 const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std::size_t i) const {
   for (std::size_t next = all.rounds.size(); next <= i; ++next) {
     const auto [first, times] = all.unlike[next];
-    all.rounds.push_back(priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
+    all.rounds.push_back(
+        priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
     all.rounds.back().number = first;
     all.rounds.back().times = times;
   }
@@ -151,8 +152,7 @@ ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, con
       sum.cost.bandwidth += one.bandwidth * round.times;
       continue;
     }
-    const Seconds least = round.flows->least(block), most = round.flows->most(block),
-                  latency = round.flows->latency();
+    const Seconds least = round.flows->least(block), most = round.flows->most(block), latency = round.flows->latency();
     sum.cost.latency += latency * round.times;
     sum.cost.bandwidth += ((least + most) / 2.0 - latency) * round.times;
     sum.slack += (most - least) / 2.0 * round.times;

@@ -111,7 +111,8 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
       else round.push_back({shard, worker, {0, 1}});
     }
   if (!round.empty())
-    known->second = std::make_unique<const RoundFlows>(followed_flows(round, Fabric(cluster_, co_located ? 0 : shards)));
+    known->second =
+        std::make_unique<const RoundFlows>(followed_flows(round, Fabric(cluster_, co_located ? 0 : shards)));
   return known->second.get();
 }
 

@@ -267,7 +267,9 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
         {NoteCode::separate_kernels,
          "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
          "without a compiler, set /workload/transformer/composed"});
-  const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device : table.profile ? &*table.profile : nullptr;
+  const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device
+                                : table.profile       ? &*table.profile
+                                                      : nullptr;
   // Rates of a compressor's kernels on a device, or carried over from one; those of updates say nothing of these.
   const auto seen = [](const KernelEntry& kernel) {
     return kernel.evidence != Evidence::assumed && kernel.name.find("-update/") == std::string::npos;
@@ -389,8 +391,8 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
         {NoteCode::local_steps,
          "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
   if (!answered.graph.assumed.empty())
-    report.notes.push_back(
-        {NoteCode::assumed_payload, fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});
+    report.notes.push_back({NoteCode::assumed_payload,
+                            fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});
   const std::optional<StepForecast>& replay = answered.own.answers.replay;
   if (replay && replay->no_period) report.notes.push_back({NoteCode::no_period, replay->steady_state});
   if (replay) add_drift(scenario, *replay, report.notes);

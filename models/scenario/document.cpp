@@ -379,9 +379,9 @@ class Writing {
     if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", shorten(change.pointer, kShownPointer)));
     tokens_ = *tokens;
     if (tokens_.size() > static_cast<std::size_t>(kMaxDepth))
-      throw ScenarioError({{change.file, shorten(change.place, kShownPointer),
-                            fmt::format("a pointer of {} levels", tokens_.size()),
-                            fmt::format("at most {} levels", kMaxDepth), ""}});
+      throw ScenarioError(
+          {{change.file, shorten(change.place, kShownPointer), fmt::format("a pointer of {} levels", tokens_.size()),
+            fmt::format("at most {} levels", kMaxDepth), ""}});
   }
 
   void write() { write(document_.json, "", tokens_, ""); }
@@ -411,8 +411,8 @@ class Writing {
     if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
       return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));
     if (value.is_object() || value.is_null()) return write(value[token], below, tokens.subspan(1), std::move(made));
-    throw fault(fmt::format("\"{}\", where {} is {}", shorten(change_.pointer, kShownPointer), here.empty() ? "the document" : here,
-                            describe_value(value)));
+    throw fault(fmt::format("\"{}\", where {} is {}", shorten(change_.pointer, kShownPointer),
+                            here.empty() ? "the document" : here, describe_value(value)));
   }
 
   void set(Json& value, const std::string& here, const std::string& made) {
@@ -435,7 +435,8 @@ class Writing {
   }
 
   [[nodiscard]] ScenarioError fault(
-      const std::string& found, const std::string& allowed = "the JSON pointer of a field, such as /cluster/workers") const {
+      const std::string& found,
+      const std::string& allowed = "the JSON pointer of a field, such as /cluster/workers") const {
     return ScenarioError({{change_.file, shorten(change_.place, kShownPointer), found, allowed, ""}});
   }
 

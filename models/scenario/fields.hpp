@@ -83,9 +83,8 @@ struct ScenarioFields {
 
 /// Fields of the whole study, not of its points. A list in such a field is not an axis.
 template <class T>
-inline constexpr bool kOfStudy =
-    std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> ||
-    std::is_same_v<T, std::vector<Variant>> || std::is_same_v<T, Shared<Baseline>> ||
-    std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
+inline constexpr bool kOfStudy = std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> ||
+                                 std::is_same_v<T, std::vector<Variant>> || std::is_same_v<T, Shared<Baseline>> ||
+                                 std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
 
 }  // namespace stepcast

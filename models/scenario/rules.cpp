@@ -296,8 +296,9 @@ class Checker {
         fault(at + "/variant", describe_value(*method.variant),
               fmt::format("null, or a variant of the workload: {}", fmt::join(variants, ", ")));
       if (!known.emplace(method.compressor, method.variant).second)
-        fault(at, fmt::format("the epochs of {}{} a second time", describe_value(method.compressor),
-                              method.variant ? " with variant " + describe_value(*method.variant) : ""),
+        fault(at,
+              fmt::format("the epochs of {}{} a second time", describe_value(method.compressor),
+                          method.variant ? " with variant " + describe_value(*method.variant) : ""),
               "each method once", "remove one of the two");
     }
   }

@@ -218,12 +218,13 @@ class Expansion {
         if (is_at_or_below(pointer, "/run"))
           for (const char* of_study : {"/name", "/description", "/baseline", "/output", "/impossible"})
             if (is_at_or_below(target, of_study))
-              throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
-                                    "the JSON pointer of a field that a phase can have otherwise",
-                                    "set it for the whole scenario"}});
+              throw ScenarioError(
+                  {{at.file, at.pointer, "a change of " + target + " in a phase",
+                    "the JSON pointer of a field that a phase can have otherwise", "set it for the whole scenario"}});
         if (is_at_or_below(target, "/from"))
-          throw ScenarioError({{at.file, at.pointer, "a change of the scenario that this one is laid over",
-                                "the JSON pointer of another field", "write \"from\" at the top, or --set /from=NAME"}});
+          throw ScenarioError(
+              {{at.file, at.pointer, "a change of the scenario that this one is laid over",
+                "the JSON pointer of another field", "write \"from\" at the top, or --set /from=NAME"}});
         if (is_at_or_below(target, "/variants"))
           throw ScenarioError(
               {{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
@@ -331,10 +332,10 @@ class Expansion {
   }
 
   void add_too_many(const Document& document, const std::string& pointer, double points) {
-    add_fault(document, pointer,
-              fmt::format("{} of a study of {:g} points or more", pointer == "/variants" ? "variants" : "an axis",
-                          points),
-              fmt::format("at most {} points", max_points_), "split the study");
+    add_fault(
+        document, pointer,
+        fmt::format("{} of a study of {:g} points or more", pointer == "/variants" ? "variants" : "an axis", points),
+        fmt::format("at most {} points", max_points_), "split the study");
     full_ = true;
   }
 
@@ -625,7 +626,7 @@ class Expansion {
   std::map<std::string, std::pair<Fault, std::set<std::string>>> sharing_;
   LeftOut left_out_;
   UnusedFields unused_;
-  Shared<Scenario> baseline_;  ///< the last one that was read
+  Shared<Scenario> baseline_;            ///< the last one that was read
   std::optional<Document> baseline_of_;  ///< what it was read from
   std::size_t points_ = 0;
   std::size_t refused_ = 0;  ///< points whose parts do not fit together

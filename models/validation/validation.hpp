@@ -52,10 +52,10 @@ struct Validation {
   ErrorLimits tolerance;
   std::vector<ValidationRow> rows;  ///< in the suite's order
   ValidationSummary summary;
-  std::size_t unmeasured = 0;      ///< points of the study without any measurement
-  Notes notes;                     ///< of the measured points' forecasts, each once
-  std::vector<std::string> sets;   ///< what was changed of the suite's study; empty: these are the suite's own errors
-  std::size_t changed = 0;         ///< rows whose scenarios are others by that
+  std::size_t unmeasured = 0;     ///< points of the study without any measurement
+  Notes notes;                    ///< of the measured points' forecasts, each once
+  std::vector<std::string> sets;  ///< what was changed of the suite's study; empty: these are the suite's own errors
+  std::size_t changed = 0;        ///< rows whose scenarios are others by that
 };
 
 /// The suite's name, and what was changed: "hkbu-10gbe with --set /cluster/host_cost=1ns/B".

@@ -33,8 +33,9 @@ void check_rates(const DeviceProfile& profile, const std::string& pointer, std::
   std::set<Dtype> types;
   for (std::size_t i = 0; i < profile.peaks.size(); ++i)
     if (const Dtype dtype = profile.peaks[i].dtype; !types.insert(dtype).second)
-      faults.push_back({"", fmt::format("{}/peaks/{}/dtype", pointer, i), fmt::format("{} a second time", name_of(dtype)),
-                        "one peak for each type", "remove one of them"});
+      faults.push_back({"", fmt::format("{}/peaks/{}/dtype", pointer, i),
+                        fmt::format("{} a second time", name_of(dtype)), "one peak for each type",
+                        "remove one of them"});
   std::set<std::string> names;
   for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
     const KernelEntry& kernel = profile.kernels[i];

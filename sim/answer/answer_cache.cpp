@@ -58,7 +58,8 @@ void AnswerCache::make() {
         number("SELECT count(*) FROM sqlite_master") != 0)
       throw std::runtime_error(
           fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
-    execute("CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID");
+    execute(
+        "CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID");
     execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kShape).c_str());
   }
   execute("COMMIT");

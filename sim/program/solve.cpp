@@ -136,8 +136,9 @@ void add_solve(CLI::App& app, Invocation& invocation) {
                    "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
-        return share && *share >= 1e-6 && *share <= 0.999 ? ""
-                                                          : fmt::format("\"{}\" is not a number from 1e-6 to 0.999", text);
+        return share && *share >= 1e-6 && *share <= 0.999
+                   ? ""
+                   : fmt::format("\"{}\" is not a number from 1e-6 to 0.999", text);
       })
       ->capture_default_str();
   command->footer(

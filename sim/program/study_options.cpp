@@ -91,8 +91,9 @@ void add_points(CLI::App& command, StudyOptions& options) {
 
 void add_evaluation(CLI::App& command, StudyOptions& options) {
   command
-      .add_option("--evaluator", options.evaluator,
-                  "auto (equations where they are exact or within 1 %, else the replay), equations, replay or both; without it the scenario's, or auto")
+      .add_option(
+          "--evaluator", options.evaluator,
+          "auto (equations where they are exact or within 1 %, else the replay), equations, replay or both; without it the scenario's, or auto")
       ->check(CLI::IsMember({"auto", "equations", "replay", "both"}))
       ->type_name("NAME");
   command
@@ -123,9 +124,9 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
     if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
     // What is wrong with points that were not asked for is no matter.
     if (options.points.empty()) throw;
-    return chosen(expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points),
-                               inspect_platform),
-                  options.points);
+    return chosen(
+        expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points), inspect_platform),
+        options.points);
   }
 }
 

@@ -36,10 +36,10 @@ struct Track {
 struct Participant {
   simgrid::s4u::Host* host = nullptr;
   Role role = Role::worker;
-  int index = 0;            ///< rank of the worker, number of the shard
-  std::size_t number = 0;   ///< in the simulation
+  int index = 0;              ///< rank of the worker, number of the shard
+  std::size_t number = 0;     ///< in the simulation
   std::vector<Track> tracks;  ///< of its role's streams, those that have tasks
-  std::vector<int> done;    ///< by task: steps it has been finished in
+  std::vector<int> done;      ///< by task: steps it has been finished in
 };
 
 /// The stream that a participant runs the task on; kNoStream for another role's.

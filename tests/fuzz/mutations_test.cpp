@@ -78,7 +78,10 @@ std::vector<Seed> seeds(const std::filesystem::path& transcripts) {
   for (const auto& file : shipped("clusters")) add(Kind::cluster, file);
   for (const auto& file : shipped("profiles")) add(Kind::profile, file);
   for (const auto& file : shipped("workloads")) add(Kind::workload, file);
-  all.insert(all.end(), 8, {Kind::strategy, R"({"kind": "sharded", "group_size": 4, "collective": {"algorithm": "hierarchical", "group_size": 4}, "exchange": {"bucket_cap": "5MiB"}})"});
+  all.insert(
+      all.end(), 8,
+      {Kind::strategy,
+       R"({"kind": "sharded", "group_size": 4, "collective": {"algorithm": "hierarchical", "group_size": 4}, "exchange": {"bucket_cap": "5MiB"}})"});
   for (const auto& entry : std::filesystem::directory_iterator(transcripts))
     if (entry.is_regular_file())
       add(entry.path().extension() == ".json"                   ? Kind::nccl_json
@@ -116,8 +119,9 @@ void mutate(Json& document, Random& random) {
       "-5us", "1e400s", "10 Gbps", "10gbps", "312TFLOPS", "fp16", "replay", "both", "per-tensor", "quickstart", "v100-datasheet", "dgx-a100", "../x.json",
       [], {}, [1, 2], [[1], [2, 4]], [null], {"kind": "star"}, {"kind": "gossip"}, {"kind": "pipelined", "segments": 1024}, {"kind": "top-k"},
       {"kind": "collective", "size": "20B"}, {"kind": "nodes", "gpus_per_node": 8}, {"from": "x"}, {"from": "v100-datasheet", "layers": []}])");
-  static const std::vector<std::string> keys = {"kind", "from",  "name", "set",   "variants", "baseline", "/from",
-                                                "run",  "phases", "",    "$schema", "~1",     "groups",   "protocols"};
+  static const std::vector<std::string> keys = {"kind",     "from",  "name",   "set",      "variants",
+                                                "baseline", "/from", "run",    "phases",   "",
+                                                "$schema",  "~1",    "groups", "protocols"};
   std::vector<Json*> nodes;
   collect(document, nodes);
   Json& node = *nodes[below(random, nodes.size())];
@@ -131,7 +135,8 @@ void mutate(Json& document, Random& random) {
       if (node.is_object()) node[keys[below(random, keys.size())]] = std::move(elsewhere);
       break;
     case 5:
-      if (node.is_number()) node = node.get<double>() * std::vector<double>{-1, 0.5, 2, 1e3, 1e9, 1e-9, 1e30}[below(random, 7)];
+      if (node.is_number())
+        node = node.get<double>() * std::vector<double>{-1, 0.5, 2, 1e3, 1e9, 1e-9, 1e30}[below(random, 7)];
       break;
     case 6:
       if (node.is_array() && !node.empty()) node.push_back(node[below(random, node.size())]);
@@ -230,7 +235,8 @@ bool read(Kind kind, const std::string& text, const Folder& folder, Random& rand
     if (error.faults().empty()) throw Amiss("an error without faults");
     for (const Fault& fault : error.faults()) {
       if (fault.file.empty() || fault.found.empty()) throw Amiss("a fault without where or what: " + to_string(fault));
-      if (to_string(fault).size() > 20000) throw Amiss("a fault of " + std::to_string(to_string(fault).size()) + " bytes");
+      if (to_string(fault).size() > 20000)
+        throw Amiss("a fault of " + std::to_string(to_string(fault).size()) + " bytes");
     }
   } catch (const ModelError&) {
   } catch (const calibrate::BadInput& error) {

@@ -354,9 +354,9 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
       {"zero", "random-k"},    {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
   // No Pass of the models: they price what these fuse; what is summed on the way is decoded once, and of signs either
   // the majority or, in the survey's way, a sum is taken, message by message.
-  const std::set<std::string> no_pass = {"compensate-encode-remember", "norm-quantize",   "scatter-sum",
-                                         "quantile-edges",             "decode-sum/fp16", "reconstruct-subtract",
-                                         "decode-add/signsgd",         "decode-sum/signsgd"};
+  const std::set<std::string> no_pass = {
+      "compensate-encode-remember", "norm-quantize",      "scatter-sum",       "quantile-edges", "decode-sum/fp16",
+      "reconstruct-subtract",       "decode-add/signsgd", "decode-sum/signsgd"};
   for (const Kernel& kernel : compressor_kernels()) {
     INFO(kernel.name());
     const auto other = method_of.find(kernel.method);

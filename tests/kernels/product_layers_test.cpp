@@ -660,8 +660,7 @@ TEST_CASE("layers' references are total: any input, the same twice, and what is 
 
 TEST_CASE("a name and its parameters tell kernels apart; the same name has the same buffers") {
   std::set<std::pair<std::string, std::vector<std::int64_t>>> names;
-  for (const std::vector<Kernel>& list :
-       {layer_kernels(), convolution_kernels(ConvolutionPath::cudnn)})
+  for (const std::vector<Kernel>& list : {layer_kernels(), convolution_kernels(ConvolutionPath::cudnn)})
     for (const Kernel& kernel : list) {
       INFO(kernel.name());
       CHECK(names.insert({kernel.name(), kernel.parameters}).second);

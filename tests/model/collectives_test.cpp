@@ -42,8 +42,7 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
         if (p % g == 0)
           for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1})
             for (const ExchangeOrder order : orders_of(between))
-              all.push_back(
-                  {.group_size = g, .segments = s, .between_groups = between, .exchange_order = order});
+              all.push_back({.group_size = g, .segments = s, .between_groups = between, .exchange_order = order});
   } else if (algorithm == Algorithm::multi_ring) {
     // The last group may be smaller, and have fewer ranks than there are rings.
     for (const int g : {1, 2, 3, 4, 5, 8, p})
@@ -344,8 +343,7 @@ TEST_CASE("the double binary tree is the paper's") {
     for (const int block : {0, 1}) {
       std::vector<int> children(static_cast<std::size_t>(p), 0);
       int roots = 0;
-      for (const int parent : parents(p, block))
-        parent < 0 ? ++roots : ++children[static_cast<std::size_t>(parent)];
+      for (const int parent : parents(p, block)) parent < 0 ? ++roots : ++children[static_cast<std::size_t>(parent)];
       CHECK(roots == 1);
       for (std::size_t rank = 0; rank < children.size(); ++rank) inner[rank] += children[rank] > 0 ? 1 : 0;
     }

@@ -454,9 +454,7 @@ TEST_CASE("messages of unlike latencies share a link while both are on it") {
   require_close(10e-6, flows.least(1_kB).si(), 1e-12, "from 2 us on the uplink is never idle: 2 us + 8 kB / 1 GB/s");
   // With B's latency the same as A's: 2 us + 8 kB / 1 GB/s.
   cluster.groups.clear();
-  require_close(10e-6,
-                RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).total().si(),
-                1e-12, "alike");
+  require_close(10e-6, RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).total().si(), 1e-12, "alike");
   // Unlike sizes: B of 1 kB. Both at 0.5 GB/s until B ends after 2 us, A then has 3 kB left: 2 + 2 + 3 us.
   const RoundFlows unlike = followed_flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
   require_close(5e-6, unlike.duration(1_kB).bandwidth.si(), 1e-12, "unlike sizes");
@@ -478,7 +476,8 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
           case 3: cluster.topology = Torus{{4, p / 4}}; break;
           case 4: cluster.topology = Dragonfly{p / 8, 1, 1, 1, 8, 1, 1}; break;
           case 5:
-            cluster.topology = Nodes{2, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, 2, NodeRacks{2, 4.0, 2_us}};
+            cluster.topology =
+                Nodes{2, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, 2, NodeRacks{2, 4.0, 2_us}};
             break;
           default: cluster.groups = {{1, 1.0, BytesPerSecond(positive_between(1e8, 1e11)), 1_us}}; break;
         }
@@ -503,7 +502,8 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
               for (const Algorithm between : algorithms_between(operation))
                 if (p % group == 0) check({algorithm, {group}, {}, {}, between});
           } else if (algorithm == Algorithm::multi_ring) {
-            for (int rings = 1; rings <= std::min(machines(cluster).nics, p); ++rings) check({algorithm, {}, {}, {rings}});
+            for (int rings = 1; rings <= std::min(machines(cluster).nics, p); ++rings)
+              check({algorithm, {}, {}, {rings}});
           } else if (algorithm == Algorithm::double_binary_tree) {
             for (const int segments : {1, 2, 3, 5, 9, 15, 28, 100})
               if (segments * 2.0 <= n.si()) check({algorithm, {}, {segments}});
@@ -644,7 +644,9 @@ TEST_CASE("any round ends between its bounds") {
         const int p = 4 * integer_between(2, 6);
         Cluster cluster = star_cluster(p, BytesPerSecond(1e9), Seconds(positive_between(1e-7, 1e-5)));
         switch (integer_between(0, 3)) {
-          case 0: cluster.topology = Nodes{4, {BytesPerSecond(positive_between(5e8, 1e11)), 1_us}, integer_between(1, 4)}; break;
+          case 0:
+            cluster.topology = Nodes{4, {BytesPerSecond(positive_between(5e8, 1e11)), 1_us}, integer_between(1, 4)};
+            break;
           case 1: cluster.topology = Racks{4, real_between(1, 8), 1_us}; break;
           case 2: cluster.topology = FatTree{{4, p / 4}, {1, 2}, {1, 1}}; break;
           default: cluster.topology = Torus{{4, p / 4}}; break;

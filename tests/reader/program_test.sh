@@ -307,7 +307,7 @@ expect 2 solve ../good.json --along workers=1..8 --for eficiency=0.9 && says 'di
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=95 && says 'did you mean 0.95?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'write 0.9'
 expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json && prints_nothing
-says 'run: no point of the study has it; they have throughput, step, speedup, efficiency'
+says 'run: no point of the study has it; they have step, throughput, speedup, efficiency'
 expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
 expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR'
 # Of 40 GB, 93.1 % of an A100's 40 GiB, it is said at which batch they are needed; what is met on the way is no answer.

@@ -699,7 +699,8 @@ TEST_CASE("a cluster's GPU gives layer times where the workload names no profile
   const auto workload_of = [](const Json& workload, const Json& cluster, std::vector<std::string> set = {}) {
     return study_of(Changes{{"/workload", workload}, {"/cluster", cluster}}, std::move(set)).points.at(0).scenario;
   };
-  const Json h100 = {{"from", "dgx-h100"}, {"workers", 8}}, named = {{"from", "resnet50"}, {"profile", "v100-datasheet"}};
+  const Json h100 = {{"from", "dgx-h100"}, {"workers", 8}},
+             named = {{"from", "resnet50"}, {"profile", "v100-datasheet"}};
   CHECK(workload_of("resnet50", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("gpt2-xl", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("resnet50", h100, {"/cluster/gpu=a100-datasheet"}).workload->profile->name == "a100-datasheet");

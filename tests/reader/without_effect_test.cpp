@@ -215,7 +215,8 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "ring"}})"),
        "the algorithm is hierarchical, with ring between groups",
        strategy(
-           R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "halving-doubling"}})"), false},
+           R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "halving-doubling"}})"),
+       false},
       {"/strategy/exchange/bucket_cap", "4MB", whole, "grouping is whole-model",
        strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})")},
       {"/strategy/exchange/first_bucket", "5MB",

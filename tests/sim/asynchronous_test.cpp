@@ -54,9 +54,9 @@ std::string notes_of(const Scenario& scenario, const StepForecast& replay = {}) 
   const Workload workload = make_workload(*scenario.workload);
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{{}, replay};
-  const PointReport report = make_point_report(
-      {{}, scenario, {}, {}, {}, {}},
-      {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
+  const PointReport report =
+      make_point_report({{}, scenario, {}, {}, {}, {}},
+                        {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
   return fmt::format("{}", fmt::join(texts_of(report.notes), "; "));
 }
 

@@ -168,7 +168,8 @@ TEST_CASE("the default answer of collectives is the full replay's on every topol
     Cluster cluster = any_cluster(random, p);
     if (std::holds_alternative<Nodes>(cluster.topology)) cluster.workers = (p + 3) / 4 * 4;
     const auto algorithms = collective_algorithms();
-    const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(random.between(0, static_cast<int>(algorithms.size()) - 1))];
+    const CollectiveAlgorithm& entry =
+        algorithms[static_cast<std::size_t>(random.between(0, static_cast<int>(algorithms.size()) - 1))];
     CollectiveChoice choice;
     if (random.between(0, 2) > 0) choice.algorithm = entry.algorithm;
     if (choice.algorithm == Algorithm::hierarchical)
@@ -224,7 +225,8 @@ TEST_CASE("the default answer of 65,536 workers is the folded replay's", "[.long
 TEST_CASE("the default answer of 4,096 workers' all-to-all and nccl-tree is the replay's", "[.long]") {
   std::vector<Case> cases;
   const Nodes machines{8, Link{200_GBps, 1_us}, 8};
-  for (const Topology& topology : std::initializer_list<Topology>{machines, Racks{32, 4.0, 2_us}, FatTree{{16, 16, 16}, {1, 8, 8}, {1, 1, 1}}})
+  for (const Topology& topology :
+       std::initializer_list<Topology>{machines, Racks{32, 4.0, 2_us}, FatTree{{16, 16, 16}, {1, 8, 8}, {1, 1, 1}}})
     for (const Bytes size : {4_MB, 100_MB}) {
       CollectiveChoice pairwise;
       pairwise.algorithm = Algorithm::pairwise;
@@ -243,8 +245,9 @@ TEST_CASE("the default answer of 4,096 workers' all-to-all and nccl-tree is the 
 TEST_CASE("under TCP auto takes an algorithm that no other beats by 2 %") {
   // ideal_equivalent has TCP's factors and windows, but not how flows of unlike latencies share a link: hence 2 %. Without
   // it, the algorithm of ideal links takes up to twice as long as the best one (racks, 100 MB, windows of 4 MiB).
-  constexpr std::array kAlgorithms = {Algorithm::automatic,        Algorithm::ring,        Algorithm::recursive_doubling,
-                                      Algorithm::halving_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree};
+  constexpr std::array kAlgorithms = {Algorithm::automatic,          Algorithm::ring,
+                                      Algorithm::recursive_doubling, Algorithm::halving_doubling,
+                                      Algorithm::binary_tree,        Algorithm::double_binary_tree};
   Random random(20261123);
   std::vector<Scenario> scenarios;
   for (int i = 0; i < 24; ++i) {

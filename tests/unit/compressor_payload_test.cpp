@@ -215,7 +215,7 @@ TEST_CASE("ideal packings by hand") {
   CHECK(payload_bytes(Qsgd{.levels = 1}, t) == 255);                 // 3 values: 2 bits, ceil(2006/8) = 251, and 4
   CHECK(payload_bytes(Qsgd{.levels = 7, .bucket = 128}, t) == 534);  // 15 values: ceil(4012/8) = 502; 8 norms
   CHECK(payload_bytes(TernGrad{}, t) == 255);                        // ceil(1003/4) + 4
-  CHECK(payload_bytes(Natural{}, t) == 1129);  // sign and 8 exponent bits: ceil(9027/8)
+  CHECK(payload_bytes(Natural{}, t) == 1129);                        // sign and 8 exponent bits: ceil(9027/8)
   CHECK(payload_bytes(Natural{.exponent_bits = 7}, t) == 1003);
   CHECK(payload_bytes(Natural{.packing = Packing::grace}, t) == 1003);
   // round(100.3) = 100, round(200.6) = 201, round(300.9) = 301: 400 + 402 + 301, and ceil(1003/4) = 251 of tags
