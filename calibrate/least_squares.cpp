@@ -20,7 +20,7 @@ System scaled(const std::vector<std::vector<double>>& rows, const std::vector<do
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < m; ++j)
       system.a(i, j) =
-          rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / targets[static_cast<std::size_t>(i)];
+          rows[i][j] / targets[i];
   for (Eigen::Index j = 0; j < m; ++j) {
     system.scale(j) = system.a.col(j).norm();
     if (system.scale(j) > 0) system.a.col(j) /= system.scale(j);

@@ -31,7 +31,7 @@ void forward(const Call& call, Precision precision) {
   const Numbers q = operands.read(Buffers::q, call.n * s.sequence * s.d),
                 k = operands.read(Buffers::k, call.n * s.memory * s.d),
                 v = operands.read(Buffers::v, call.n * s.memory * s.d);
-  Numbers probabilities(static_cast<std::size_t>(call.n * s.heads * scores)), y(q.size());
+  Numbers probabilities(call.n * s.heads * scores), y(q.size());
   for (std::int64_t b = 0; b < call.n * s.heads; ++b) {
     const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width,
                        keys = b / s.heads * s.memory * s.d + b % s.heads * width;
@@ -62,7 +62,7 @@ void data_gradient(const Call& call, Precision precision) {
     const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width,
                        keys = b / s.heads * s.memory * s.d + b % s.heads * width;
     const double* p = probabilities.data() + b * scores;
-    Numbers ds(static_cast<std::size_t>(scores));
+    Numbers ds(scores);
     add_product(s.memory, width, s.sequence, {p, s.memory, true}, {dy.data() + queries, s.d}, dv.data() + keys, s.d);
     add_product(s.sequence, s.memory, width, {dy.data() + queries, s.d}, {v.data() + keys, s.d, true}, ds.data(),
                 s.memory);

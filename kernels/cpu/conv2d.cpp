@@ -42,7 +42,7 @@ void for_each_run(const Conv2dShape& s, std::int64_t images, F f) {
 }
 
 Numbers convolve(const Conv2dShape& s, std::int64_t images, const Numbers& x, const Numbers& w) {
-  Numbers y(static_cast<std::size_t>(images * output_elements(s)));
+  Numbers y(images * output_elements(s));
   for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
     for (std::int64_t k = 0; k < count; ++k) y[yi + k] += w[wi] * x[xi + s.stride * k];
   });
@@ -50,7 +50,7 @@ Numbers convolve(const Conv2dShape& s, std::int64_t images, const Numbers& x, co
 }
 
 Numbers input_gradient(const Conv2dShape& s, std::int64_t images, const Numbers& dy, const Numbers& w) {
-  Numbers dx(static_cast<std::size_t>(images * input_elements(s)));
+  Numbers dx(images * input_elements(s));
   for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
     for (std::int64_t k = 0; k < count; ++k) dx[xi + s.stride * k] += w[wi] * dy[yi + k];
   });
@@ -58,7 +58,7 @@ Numbers input_gradient(const Conv2dShape& s, std::int64_t images, const Numbers&
 }
 
 Numbers kernel_gradient(const Conv2dShape& s, std::int64_t images, const Numbers& x, const Numbers& dy) {
-  Numbers dw(static_cast<std::size_t>(weight_elements(s)));
+  Numbers dw(weight_elements(s));
   for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
     for (std::int64_t k = 0; k < count; ++k) dw[wi] += x[xi + s.stride * k] * dy[yi + k];
   });
@@ -71,7 +71,7 @@ void add_bias(Numbers& y, const Numbers& bias, std::int64_t pixels) {
 }
 
 void write_bias_gradient(const Operands& operands, const Numbers& dy, std::int64_t channels, std::int64_t pixels) {
-  Numbers db(static_cast<std::size_t>(channels));
+  Numbers db(channels);
   for (std::size_t i = 0; i < dy.size(); ++i) db[i / pixels % db.size()] += dy[i];
   operands.write(ProductWeightGradient::db, db);
 }

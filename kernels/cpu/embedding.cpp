@@ -22,11 +22,11 @@ void forward(const Call& c) {
 template <class T>
 void weight_gradient(const Call& c) {
   const std::int64_t entries = c.parameters[0], width = c.parameters[1];
-  std::vector<double> sums(static_cast<std::size_t>(entries * width));
+  std::vector<double> sums(entries * width);
   for (std::int64_t r = 0; r < c.n * c.parameters[2]; ++r)
     for (std::int64_t i = 0; i < width; ++i)
-      sums[static_cast<std::size_t>(c.at<std::uint32_t>(1)[r] * width + i)] += real(c.at<T>(0), r * width + i);
-  for (std::int64_t i = 0; i < entries * width; ++i) put(c.at<T>(2), i, sums[static_cast<std::size_t>(i)]);
+      sums[c.at<std::uint32_t>(1)[r] * width + i] += real(c.at<T>(0), r * width + i);
+  for (std::int64_t i = 0; i < entries * width; ++i) put(c.at<T>(2), i, sums[i]);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ double bias_flops(const LinearShape& x) { return x.bias ? real(x.rows) * real(x.
 
 /// A (m x k) B (k x n)
 Numbers product(std::int64_t m, std::int64_t n, std::int64_t k, View a, View b) {
-  Numbers c(static_cast<std::size_t>(m * n));
+  Numbers c(m * n);
   add_product(m, n, k, a, b, c.data(), n);
   return c;
 }

@@ -57,13 +57,13 @@ void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
       sum += static_cast<double>(columns[i * length + l]) * static_cast<double>(columns[j * length + l]);
     return sum;
   };
-  std::vector<double> removed(static_cast<std::size_t>(r));  // squares of the lengths that were taken from each column
+  std::vector<double> removed(r);  // squares of the lengths that were taken from each column
   for (std::int64_t i = 0; i < r; ++i) {
-    const double square = dot(i, i), whole = square + removed[static_cast<std::size_t>(i)];
+    const double square = dot(i, i), whole = square + removed[i];
     const double inverse = square <= kDependent * kDependent * whole ? 0.0 : 1 / square;
     for (std::int64_t j = i + 1; j < r; ++j) {
       const double product = dot(i, j), factor = product * inverse;
-      removed[static_cast<std::size_t>(j)] += product * factor;
+      removed[j] += product * factor;
       for (std::int64_t l = 0; l < length; ++l)
         columns[j * length + l] = static_cast<float>(static_cast<double>(columns[j * length + l]) -
                                                      factor * static_cast<double>(columns[i * length + l]));
@@ -130,11 +130,11 @@ void add_power_sgd(std::vector<Kernel>& list) {
                      product_flops,
                      [](const Call& c) {
                        const Shape s(c);
-                       std::vector<double> sums(static_cast<std::size_t>(s.columns * s.r));
+                       std::vector<double> sums(s.columns * s.r);
                        for (std::int64_t i = 0; i < s.rows; ++i)
                          for (std::int64_t k = 0; k < s.r; ++k)
                            for (std::int64_t j = 0; j < s.columns; ++j)
-                             sums[static_cast<std::size_t>(k * s.columns + j)] +=
+                             sums[k * s.columns + j] +=
                                  static_cast<double>(c.at<float>(0)[i * s.columns + j]) *
                                  static_cast<double>(c.at<float>(1)[k * s.rows + i]);
                        std::transform(sums.begin(), sums.end(), c.at<float>(2),

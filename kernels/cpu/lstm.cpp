@@ -60,7 +60,7 @@ void add_input_gradient(const GateMatrices& m, const Operands& operands, std::in
 void write_weight_gradient(const GateMatrices& m, const Operands& operands, std::int64_t rows, const double* z,
                            const Numbers& t, const Numbers& dt, const Numbers& da, int u_buffer, int v_buffer) {
   const std::int64_t between = m.rank > 0 ? 4 * m.rank : 4 * m.h;
-  Numbers du(static_cast<std::size_t>(m.u())), dv(static_cast<std::size_t>(m.v()));
+  Numbers du(m.u()), dv(m.v());
   add_product(between, m.width, rows, {m.rank > 0 ? dt.data() : da.data(), between, true}, {z, m.width}, du.data(),
               m.width);
   for (std::int64_t q = 0; m.rank > 0 && q < 4; ++q)
@@ -80,8 +80,8 @@ void forward(const Call& call, Precision precision) {
                 u_h = operands.read(Buffers::u_h, mh.u()), v_h = operands.read(Buffers::v_h, mh.v());
   Numbers hidden = operands.read(Buffers::hidden, (s.steps + 1) * state),
           cells = operands.read(Buffers::cells, (s.steps + 1) * state);
-  Numbers t_x(static_cast<std::size_t>(rows * mx.inner())), t_h(static_cast<std::size_t>(rows * mh.inner())),
-      gates(static_cast<std::size_t>(rows * 4 * h));
+  Numbers t_x(rows * mx.inner()), t_h(rows * mh.inner()),
+      gates(rows * 4 * h);
   for (std::size_t k = 0; k < gates.size(); ++k) gates[k] = bias[k % bias.size()];
   add_gates(mx, operands, rows, x.data(), operands.read(Buffers::u_x, mx.u()), operands.read(Buffers::v_x, mx.v()),
             t_x.data(), gates.data());
@@ -115,10 +115,10 @@ void data_gradient(const Call& call, Precision precision) {
   const Numbers dy = operands.read(Buffers::dy, rows * h), gates = operands.read(Buffers::gates, rows * 4 * h),
                 cells = operands.read(Buffers::cells, (s.steps + 1) * state);
   const Numbers u_h = operands.read(Buffers::u_h, mh.u()), v_h = operands.read(Buffers::v_h, mh.v());
-  Numbers da(static_cast<std::size_t>(rows * 4 * h)), dt_x(static_cast<std::size_t>(rows * mx.inner())),
-      dt_h(static_cast<std::size_t>(rows * mh.inner()));
-  Numbers dx(static_cast<std::size_t>(rows * s.input)), dh(static_cast<std::size_t>(state)),
-      dc(static_cast<std::size_t>(state));
+  Numbers da(rows * 4 * h), dt_x(rows * mx.inner()),
+      dt_h(rows * mh.inner());
+  Numbers dx(rows * s.input), dh(state),
+      dc(state);
   for (std::int64_t t = s.steps - 1; t >= 0; --t) {
     double* da_t = da.data() + t * n * 4 * h;
     for (std::int64_t k = 0; k < state; ++k) {

@@ -134,7 +134,7 @@ template <class T>
 void layer_norm_data_gradient(const Call& c) {
   const std::int64_t width = c.parameters[0];
   const auto count = static_cast<double>(width);
-  std::vector<double> scale_gradient(static_cast<std::size_t>(width)), bias_gradient(static_cast<std::size_t>(width));
+  std::vector<double> scale_gradient(width), bias_gradient(width);
   for (std::int64_t r = 0; r < c.n * c.parameters[1]; ++r) {
     const T *dy = c.at<T>(0) + r * width, *x = c.at<T>(1) + r * width;
     const double mean = real(c.at<float>(3), r), inverse_std = real(c.at<float>(4), r);
@@ -144,15 +144,15 @@ void layer_norm_data_gradient(const Call& c) {
     for (std::int64_t i = 0; i < width; ++i) {
       sum += scaled(i);
       products += scaled(i) * normal(i);
-      scale_gradient[static_cast<std::size_t>(i)] += real(dy, i) * normal(i);
-      bias_gradient[static_cast<std::size_t>(i)] += real(dy, i);
+      scale_gradient[i] += real(dy, i) * normal(i);
+      bias_gradient[i] += real(dy, i);
     }
     for (std::int64_t i = 0; i < width; ++i)
       put(c.at<T>(5), r * width + i, inverse_std * (scaled(i) - sum / count - normal(i) * (products / count)));
   }
   for (std::int64_t i = 0; i < width; ++i) {
-    put(c.at<T>(6), i, scale_gradient[static_cast<std::size_t>(i)]);
-    put(c.at<T>(7), i, bias_gradient[static_cast<std::size_t>(i)]);
+    put(c.at<T>(6), i, scale_gradient[i]);
+    put(c.at<T>(7), i, bias_gradient[i]);
   }
 }
 

@@ -69,9 +69,9 @@ void put_all(T* to, const std::vector<double>& sums, double divisor) {
 /// dy, places, dx
 template <class T>
 void max_data_gradient(const Call& c) {
-  std::vector<double> sums(static_cast<std::size_t>(inputs_of(c)));
+  std::vector<double> sums(inputs_of(c));
   for_places(c, [&](std::int64_t output, int place, std::int64_t at) {
-    if (c.at<std::uint8_t>(1)[output] == place) sums[static_cast<std::size_t>(at)] += real(c.at<T>(0), output);
+    if (c.at<std::uint8_t>(1)[output] == place) sums[at] += real(c.at<T>(0), output);
   });
   put_all(c.at<T>(2), sums, 1);
 }
@@ -80,18 +80,18 @@ double places(const Call& c) { return static_cast<double>(c.parameters[1] * c.pa
 
 template <class T>
 void average_forward(const Call& c) {
-  std::vector<double> sums(static_cast<std::size_t>(outputs_of(c)));
+  std::vector<double> sums(outputs_of(c));
   for_places(c, [&](std::int64_t output, int, std::int64_t at) {
-    sums[static_cast<std::size_t>(output)] += real(c.at<T>(0), at);
+    sums[output] += real(c.at<T>(0), at);
   });
   put_all(c.at<T>(1), sums, places(c));
 }
 
 template <class T>
 void average_data_gradient(const Call& c) {
-  std::vector<double> sums(static_cast<std::size_t>(inputs_of(c)));
+  std::vector<double> sums(inputs_of(c));
   for_places(c, [&](std::int64_t output, int, std::int64_t at) {
-    sums[static_cast<std::size_t>(at)] += real(c.at<T>(0), output);
+    sums[at] += real(c.at<T>(0), output);
   });
   put_all(c.at<T>(1), sums, places(c));
 }

@@ -28,7 +28,7 @@ double tolerance_of(Precision precision, std::int64_t terms, int products) {
 }
 
 Numbers Operands::read(int buffer, std::int64_t count) const {
-  Numbers x(static_cast<std::size_t>(count));
+  Numbers x(count);
   if (element_ == Element::bf16)
     std::transform(call_.at<std::uint16_t>(buffer), call_.at<std::uint16_t>(buffer) + count, x.begin(),
                    [](std::uint16_t bits) { return static_cast<double>(float_of_bfloat(bits)); });
@@ -66,7 +66,7 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, View a, View b,
 }
 
 Numbers column_sums(const Numbers& x, std::int64_t columns) {
-  Numbers sums(static_cast<std::size_t>(columns));
+  Numbers sums(columns);
   for (std::size_t i = 0; i < x.size(); ++i) sums[i % sums.size()] += x[i];
   return sums;
 }

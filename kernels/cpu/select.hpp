@@ -17,10 +17,10 @@ struct Selected {
 
 /// @pre 1 <= k <= n
 inline Selected select_largest(const float* x, std::int64_t n, std::int64_t k) {
-  std::vector<std::uint32_t> keys(static_cast<std::size_t>(n));
+  std::vector<std::uint32_t> keys(n);
   std::transform(x, x + n, keys.begin(), magnitude_bits);
   std::nth_element(keys.begin(), keys.begin() + (k - 1), keys.end(), std::greater<>());
-  const std::uint32_t key = keys[static_cast<std::size_t>(k - 1)];
+  const std::uint32_t key = keys[k - 1];
   const auto above = std::count_if(keys.begin(), keys.end(), [=](std::uint32_t x_key) { return x_key > key; });
   return {key, static_cast<std::uint32_t>(k - above)};
 }

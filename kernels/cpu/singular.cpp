@@ -22,8 +22,8 @@ void rotate(double* x, double* y, std::int64_t n, double cosine, double sine) {
 
 Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
   // Rotations from the right make the columns orthogonal; their lengths are then the singular values.
-  std::vector<double> w(matrix, matrix + a * b), v(static_cast<std::size_t>(b * b));
-  for (std::int64_t j = 0; j < b; ++j) v[static_cast<std::size_t>(j * b + j)] = 1;
+  std::vector<double> w(matrix, matrix + a * b), v(b * b);
+  for (std::int64_t j = 0; j < b; ++j) v[j * b + j] = 1;
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   bool rotated = true;
   for (int sweep = 0; rotated && sweep < 60; ++sweep) {
@@ -44,7 +44,7 @@ Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
   }
   std::vector<double> lengths;
   for (std::int64_t j = 0; j < b; ++j) lengths.push_back(std::sqrt(dot(w.data() + j * a, w.data() + j * a, a)));
-  std::vector<std::size_t> order(static_cast<std::size_t>(b));
+  std::vector<std::size_t> order(b);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return lengths[i] > lengths[j]; });
   Singular result;
@@ -52,7 +52,7 @@ Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
     const auto column = static_cast<std::int64_t>(j);
     result.s.push_back(lengths[j]);
     for (std::int64_t i = 0; i < a; ++i)
-      result.u.push_back(lengths[j] > 0 ? w[static_cast<std::size_t>(column * a + i)] / lengths[j] : 0.0);
+      result.u.push_back(lengths[j] > 0 ? w[column * a + i] / lengths[j] : 0.0);
     result.v.insert(result.v.end(), v.begin() + column * b, v.begin() + (column + 1) * b);
   }
   return result;

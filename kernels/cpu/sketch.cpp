@@ -82,7 +82,7 @@ void add_sketch(std::vector<Kernel>& list) {
                   with_table,
                   linear(2),
                   [](const Call& c) {
-                    std::vector<double> sums(static_cast<std::size_t>(c.parameters[0])), numbers(sums);
+                    std::vector<double> sums(c.parameters[0]), numbers(sums);
                     for (std::int64_t i = 0; i < c.n; ++i) {
                       sums[c.at<std::uint8_t>(1)[i]] += static_cast<double>(c.at<float>(0)[i]);
                       numbers[c.at<std::uint8_t>(1)[i]] += 1;

@@ -33,7 +33,7 @@ std::vector<std::uint8_t> expand_runs(const std::uint8_t* runs, std::int64_t tot
   for (std::int64_t r = 0; r < total; ++r)
     codes.insert(codes.end(), static_cast<std::size_t>(run_length(runs[r])),
                  runs[r] < kFirstRun ? runs[r] : static_cast<std::uint8_t>(kZeroByte));
-  codes.resize(static_cast<std::size_t>(count), static_cast<std::uint8_t>(kZeroByte));
+  codes.resize(count, static_cast<std::uint8_t>(kZeroByte));
   return codes;
 }
 
@@ -45,12 +45,12 @@ std::uint8_t code_of(const float* x, std::int64_t n, std::int64_t b, float scale
 
 /// Those of a standard normal vector.
 std::vector<std::uint8_t> normal_codes(const Call& c) {
-  std::vector<float> x(static_cast<std::size_t>(c.n));
+  std::vector<float> x(c.n);
   std::mt19937_64 random(c.seed);
   std::normal_distribution<float> normal;
   float most = 0;
   for (float& value : x) most = std::max(most, magnitude(value = normal(random)));
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(quartic_count(c.n)));
+  std::vector<std::uint8_t> codes(quartic_count(c.n));
   for (std::size_t b = 0; b < codes.size(); ++b)
     codes[b] = code_of(x.data(), c.n, static_cast<std::int64_t>(b), kSparsity * most);
   return codes;
@@ -59,7 +59,7 @@ std::vector<std::uint8_t> normal_codes(const Call& c) {
 /// For checks: bytes of which, by the seed, none, half, nine tenths or all are zero.
 std::vector<std::uint8_t> random_codes(const Call& c) {
   constexpr std::uint32_t tenths[] = {0, 5, 9, 10};
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(quartic_count(c.n)));
+  std::vector<std::uint8_t> codes(quartic_count(c.n));
   for (std::size_t b = 0; b < codes.size(); ++b) {
     const RandomWords random = random_words(c.seed, b);
     codes[b] =
@@ -133,7 +133,7 @@ void add_three_lc(std::vector<Kernel>& list) {
                           expand_runs(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1)[0], quartic_count(c.n));
                       for (std::int64_t i = 0; i < c.n; ++i) {
                         const float value =
-                            three_lc_decode(codes[static_cast<std::size_t>(i / 5)], static_cast<int>(i % 5), scale);
+                            three_lc_decode(codes[i / 5], static_cast<int>(i % 5), scale);
                         dense[i] = add ? dense[i] + value : value;
                       }
                     },

@@ -98,7 +98,7 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
     switch (buffer.fill) {
       case Fill::values:
         if (buffer.element == Element::bf16) {
-          std::vector<float> wide(static_cast<std::size_t>(buffer.count));
+          std::vector<float> wide(buffer.count);
           fill_values(wide.data(), buffer.count, input, 20 * 0x1p-133F, present, random);
           std::transform(wide.begin(), wide.end(), reinterpret_cast<std::uint16_t*>(bytes.data()), bfloat_bits);
         } else {

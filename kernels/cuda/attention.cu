@@ -155,7 +155,7 @@ template <Precision kPrecision>
 std::size_t data_scratch(const DeviceCall& c) {
   const Parts parts(c);
   return aligned(pointer_scratch(c)) +
-         sizeof(Stored<kPrecision>) * static_cast<std::size_t>(parts.rows() * parts.s.memory);
+         sizeof(Stored<kPrecision>) * (parts.rows() * parts.s.memory);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ inline std::int64_t slices_of(std::int64_t outer, std::int64_t channels, std::in
 }
 
 inline std::size_t channel_sum_scratch(std::int64_t outer, std::int64_t channels, std::int64_t inner) {
-  return sizeof(float) * static_cast<std::size_t>(slices_of(outer, channels, inner) * channels);
+  return sizeof(float) * (slices_of(outer, channels, inner) * channels);
 }
 
 /// sums[channel] = Σ x[·][channel][·] in fp32.

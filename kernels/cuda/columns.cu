@@ -163,7 +163,7 @@ struct Narrow {
 template <class T>
 T* at(std::size_t& offset, const DeviceCall& call, std::int64_t elements) {
   T* data = call.scratch_at<T>(offset);
-  offset += aligned(sizeof(T) * static_cast<std::size_t>(elements));
+  offset += aligned(sizeof(T) * elements);
   return data;
 }
 
@@ -292,7 +292,7 @@ std::size_t ColumnsConvolution<kPrecision>::forward_scratch(const DeviceCall& ca
   if (is_pointwise(s)) return aligned(pointer_bytes(forward_product(s, call.n)));
   const std::int64_t images = images_at_once(s, call.n, sizeof(T));
   return aligned(pointer_bytes(forward_product(s, images))) +
-         aligned(sizeof(T) * static_cast<std::size_t>(images * rows_of(s) * output_pixels(s)));
+         aligned(sizeof(T) * (images * rows_of(s) * output_pixels(s)));
 }
 
 template <Precision kPrecision>
@@ -301,7 +301,7 @@ std::size_t ColumnsConvolution<kPrecision>::data_scratch(const DeviceCall& call,
   if (is_pointwise(s)) return aligned(pointer_bytes(data_product(s, call.n)));
   const std::int64_t images = images_at_once(s, call.n, sizeof(T));
   return aligned(pointer_bytes(data_product(s, images))) +
-         aligned(sizeof(T) * static_cast<std::size_t>(images * rows_of(s) * output_pixels(s)));
+         aligned(sizeof(T) * (images * rows_of(s) * output_pixels(s)));
 }
 
 template <Precision kPrecision>

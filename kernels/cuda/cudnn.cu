@@ -137,7 +137,7 @@ class Plan {
     int found = 0;
     require_cudnn(rank(static_cast<int>(ranked.size()), &found, ranked.data()), "asking for an algorithm");
     for (int i = 0; i < found; ++i) {
-      const Ranked& one = ranked[static_cast<std::size_t>(i)];
+      const Ranked& one = ranked[i];
       if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMostWorkspace) continue;
       if (precision == Precision::fp32 && transforms(one.algo)) continue;
       // Algorithm and arithmetic are ranked together; fp32 must stay fp32.

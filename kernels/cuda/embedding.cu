@@ -64,7 +64,7 @@ void forward(const DeviceCall& c) {
 
 template <class T>
 void zero_gradient(const DeviceCall& c) {
-  cudaMemsetAsync(c.at<T>(2), 0, sizeof(T) * static_cast<std::size_t>(c.parameters[0] * c.parameters[1]), c.stream);
+  cudaMemsetAsync(c.at<T>(2), 0, sizeof(T) * (c.parameters[0] * c.parameters[1]), c.stream);
 }
 
 void float_gradient(const DeviceCall& c) {
@@ -76,7 +76,7 @@ void float_gradient(const DeviceCall& c) {
   });
 }
 
-std::size_t sum_bytes(const Call& c) { return sizeof(float) * static_cast<std::size_t>(rows_of(c) * c.parameters[1]); }
+std::size_t sum_bytes(const Call& c) { return sizeof(float) * (rows_of(c) * c.parameters[1]); }
 std::size_t first_bytes(const Call& c) { return sizeof(std::uint32_t) * static_cast<std::size_t>(c.parameters[0]); }
 std::size_t bfloat_scratch(const DeviceCall& c) { return sum_bytes(c) + first_bytes(c); }
 

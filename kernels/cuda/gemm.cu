@@ -148,7 +148,7 @@ void multiply_lines(const DeviceCall& call, const Arguments& x, const Product& p
 
 std::size_t pointer_bytes(const Product& product) {
   if (is_even(product)) return 0;
-  return (3 * sizeof(void*) * static_cast<std::size_t>(list_size(product)) + 255) / 256 * 256;
+  return (3 * sizeof(void*) * list_size(product) + 255) / 256 * 256;
 }
 
 void multiply(const DeviceCall& call, Precision precision, const Product& p, void* pointers) {

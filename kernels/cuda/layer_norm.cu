@@ -135,7 +135,7 @@ int parts_of(const Call& c) {
 
 template <class T>
 std::size_t column_scratch(const DeviceCall& c) {
-  return 2 * sizeof(float) * static_cast<std::size_t>(c.parameters[0]) * static_cast<std::size_t>(parts_of<T>(c));
+  return 2 * sizeof(float) * c.parameters[0] * static_cast<std::size_t>(parts_of<T>(c));
 }
 
 template <class T>

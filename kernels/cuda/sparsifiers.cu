@@ -67,7 +67,7 @@ void select_compact(const DeviceCall& c) {
 /// Message by message: an index may be in several, and sums keep their order.
 void scatter_sum(const DeviceCall& c) {
   const std::int64_t k = kept_of(c.n);
-  cudaMemsetAsync(c.at<float>(2), 0, sizeof(float) * static_cast<std::size_t>(c.n), c.stream);
+  cudaMemsetAsync(c.at<float>(2), 0, sizeof(float) * c.n, c.stream);
   for (std::int64_t m = 0; m < c.parameters[0]; ++m)
     over_kept(c, Scatter{c.at<std::uint32_t>(0) + m * k, c.at<float>(1) + m * k, c.at<float>(2), true});
 }

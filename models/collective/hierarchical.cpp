@@ -23,7 +23,7 @@ int modulo(int a, int m) { return (a % m + m) % m; }
 template <class SliceOf>
 Round inside(int p, int g, int offset, bool reduce, const SliceOf& slice) {
   Round round;
-  round.reserve(static_cast<std::size_t>(p));
+  round.reserve(p);
   for (int rank = 0; rank < p; ++rank) {
     const int l = rank % g, base = rank - l;
     round.push_back({rank, base + (l + 1) % g, slice(modulo(l + offset, g)), reduce});

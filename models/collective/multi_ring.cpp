@@ -34,7 +34,7 @@ class Rings {
   /// Each position of each ring sends one share: `ahead` plus the number of the rank that is `back` positions before.
   [[nodiscard]] Round shift(int back, int ahead, bool reduce) const {
     Round round;
-    round.reserve(static_cast<std::size_t>(blocks()));
+    round.reserve(blocks());
     for (int j = 0; j < rings_; ++j)
       for (int position = 0; position < p_; ++position) {
         const int share = (rank(j, (position - back + p_) % p_) + ahead) % p_;
@@ -46,7 +46,7 @@ class Rings {
  private:
   [[nodiscard]] int rank(int ring, int position) const {
     const int first = position / size_ * size_, workers = std::min(size_, p_ - first);
-    const int leaves = (workers < size_ ? leaves_last_ : leaves_)[static_cast<std::size_t>(ring)];
+    const int leaves = (workers < size_ ? leaves_last_ : leaves_)[ring];
     return first + (position - first + leaves + 1) % workers;
   }
 

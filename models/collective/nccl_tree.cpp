@@ -50,7 +50,7 @@ struct Layout {
   [[nodiscard]] int rank(int j, int machine, int i) const { return machine * size + behind(j, i, workers(machine)); }
   /// The worker, among q, that is i places behind the head. Also the inverse: the places of worker i behind the head.
   [[nodiscard]] int behind(int j, int i, int q) const {
-    const int head = (q < size ? heads_last : heads)[static_cast<std::size_t>(j)];
+    const int head = (q < size ? heads_last : heads)[j];
     return ((head - i) % q + q) % q;
   }
   /// The place where an edge goes up: above the i-th rank of a chain, or a machine at depth d; and where it comes down.
@@ -124,7 +124,7 @@ class Edges {
   }
 
   [[nodiscard]] Load load() const {
-    Load load(static_cast<std::size_t>(at_.rounds));
+    Load load(at_.rounds);
     Counts now;
     for (std::size_t r = 0; r < load.size(); ++r) {
       now = {now.out + change_[r].out, now.in + change_[r].in, now.add + change_[r].add};
@@ -135,8 +135,8 @@ class Edges {
 
  private:
   void from(int round, int Counts::*what, int edges) {
-    change_[static_cast<std::size_t>(round)].*what += edges;
-    change_[static_cast<std::size_t>(round + at_.segments)].*what -= edges;
+    change_[round].*what += edges;
+    change_[round + at_.segments].*what -= edges;
   }
 
   const Layout& at_;
@@ -162,7 +162,7 @@ Load of_busiest_machine(const Layout& at, int machines) {
   for (std::size_t i = 0, nodes = first.size(); i < nodes; ++i) first.push_back(at.machines - first[i]);  // mirrored
   std::sort(first.begin(), first.end());
   first.erase(std::unique(first.begin(), first.end()), first.end());
-  Load most(static_cast<std::size_t>(at.rounds));
+  Load most(at.rounds);
   for (const int machine : first)
     if (machine < machines) raise_to(most, of_machine(at, machine));
   return most;
@@ -170,7 +170,7 @@ Load of_busiest_machine(const Layout& at, int machines) {
 
 /// The maximum over a machine's q workers. `head` is the load of a head with other machines.
 Load of_busiest_worker(const Layout& at, int q, const Load& head) {
-  Load most(static_cast<std::size_t>(at.rounds));
+  Load most(at.rounds);
   for (int worker = 0; worker < q; ++worker) {
     Edges chains(at);
     int heads = 0;

@@ -10,7 +10,7 @@ Schedule all_to_all(int p, const CollectiveParameters&) {
           p - 1,
           [p](int r) {
             Round round;
-            round.reserve(static_cast<std::size_t>(p));
+            round.reserve(p);
             for (int i = 0; i < p; ++i) round.push_back({i, (i + r + 1) % p, {(i + r + 1) % p, 1}, false});
             return round;
           },

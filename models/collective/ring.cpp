@@ -10,7 +10,7 @@ namespace {
 
 Round shift(int p, int first_block_of_rank_0, bool reduce) {
   Round round;
-  round.reserve(static_cast<std::size_t>(p));
+  round.reserve(p);
   for (int i = 0; i < p; ++i) {
     const int block = ((i + first_block_of_rank_0) % p + p) % p;
     round.push_back({i, (i + 1) % p, {block, 1}, reduce});

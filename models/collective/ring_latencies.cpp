@@ -31,15 +31,15 @@ std::vector<double> even_latencies(const Round& round, std::vector<double> laten
   for (const Message& m : round) last = std::max({last, m.from, m.to});
   const std::size_t ranks = static_cast<std::size_t>(last) + 1;
   Sets rings(ranks);
-  for (const Message& m : round) rings.join(static_cast<std::size_t>(m.from), static_cast<std::size_t>(m.to));
+  for (const Message& m : round) rings.join(m.from, static_cast<std::size_t>(m.to));
   std::vector<double> sum(ranks), messages(ranks);
   for (std::size_t i = 0; i < round.size(); ++i) {
-    const std::size_t ring = rings.of(static_cast<std::size_t>(round[i].from));
+    const std::size_t ring = rings.of(round[i].from);
     sum[ring] += latencies[i];
     ++messages[ring];
   }
   for (std::size_t i = 0; i < round.size(); ++i) {
-    const std::size_t ring = rings.of(static_cast<std::size_t>(round[i].from));
+    const std::size_t ring = rings.of(round[i].from);
     latencies[i] = std::round(sum[ring] / messages[ring] / kResolution) * kResolution;
   }
   return latencies;

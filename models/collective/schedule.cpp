@@ -6,7 +6,7 @@
 namespace stepcast {
 
 RoundLoad load_of(const Round& round, int participants) {
-  std::vector<double> sent(static_cast<std::size_t>(participants)), received(sent), reduced(sent);
+  std::vector<double> sent(participants), received(sent), reduced(sent);
   for (const Message& message : round) {
     const auto from = static_cast<std::size_t>(message.from), to = static_cast<std::size_t>(message.to);
     sent[from] += message.slice.count;

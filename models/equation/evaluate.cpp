@@ -168,7 +168,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   forecast.critical_steps = cycle.lag;
   for (const int v : cycle.vertices) {
     const std::string& name = graph.tasks[unfolded.task_of(v)].name;
-    if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 &&
+    if (unfolded.timed.duration[v] > 0.0 &&
         (forecast.critical.empty() || forecast.critical.back() != name))
       forecast.critical.push_back(name);
   }
@@ -225,7 +225,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
   critical.steps = static_cast<double>(cycle.lag) * graph.local_steps;
   for (const int v : cycle.vertices) {
     const Task& task = graph.tasks[unfolded.task_of(v)];
-    const Seconds time(unfolded.timed.duration[static_cast<std::size_t>(v)]);
+    const Seconds time(unfolded.timed.duration[v]);
     if (time == Seconds{}) continue;
     critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices)});
   }
@@ -239,7 +239,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
         continue;
       double longest = 0.0;
       for (std::size_t c = 0; c < unfolded.classes().size(); ++c)
-        longest = std::max(longest, unfolded.timed.duration[static_cast<std::size_t>(unfolded.vertex(i, c))]);
+        longest = std::max(longest, unfolded.timed.duration[unfolded.vertex(i, c)]);
       busy += longest;
     }
     if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});

@@ -62,7 +62,7 @@ void add_algorithm(const CollectiveCall& call, const Cluster& cluster,
   AlgorithmUse& use = algorithms[describe(call)];
   if (has_segments(call)) use.segments.add(call.parameters.segments);
   if (!cluster.protocols.empty() && call.among.size(cluster.workers) > 1)
-    use.protocols[call.protocol] = cluster.protocols[static_cast<std::size_t>(call.protocol)].name;
+    use.protocols[call.protocol] = cluster.protocols[call.protocol].name;
 }
 
 /// A platform file's links are not known here, nor what rounds of too many messages take.

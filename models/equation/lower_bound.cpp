@@ -36,7 +36,7 @@ Seconds recode_time(const StepGraph& graph, int p) {
 /// The time of the busiest shard for one step of every worker, with its tasks in sequence. Its host copies nothing for
 /// the worker beside it; in asynchronous training that worker may do nearly all steps.
 Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
-  std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
+  std::vector<Seconds> busy(graph.shards);
   const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
                                              : graph.asynchronous && !graph.staleness ? 0
                                                                                       : p - 1;
@@ -44,7 +44,7 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
     if (const auto* serve = std::get_if<ShardServe>(&task.work))
-      busy[static_cast<std::size_t>(serve->shard)] += serve->time * p + serve->copied * cluster.host_cost * remote;
+      busy[serve->shard] += serve->time * p + serve->copied * cluster.host_cost * remote;
   }
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }

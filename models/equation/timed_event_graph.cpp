@@ -32,19 +32,19 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
   std::vector<int> head(n, -1), next(graph.edges.size(), -1);  // outgoing edges of lag 0 as linked lists
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& edge = graph.edges[e];
-    incoming_[static_cast<std::size_t>(edge.to)].push_back({edge.from, edge.lag});
+    incoming_[edge.to].push_back({edge.from, edge.lag});
     if (edge.lag > 0) continue;
-    ++waits[static_cast<std::size_t>(edge.to)];
-    next[e] = head[static_cast<std::size_t>(edge.from)];
-    head[static_cast<std::size_t>(edge.from)] = static_cast<int>(e);
+    ++waits[edge.to];
+    next[e] = head[edge.from];
+    head[edge.from] = static_cast<int>(e);
   }
   order_.reserve(n);
   for (std::size_t v = 0; v < n; ++v)
     if (waits[v] == 0) order_.push_back(static_cast<int>(v));
   for (std::size_t i = 0; i < order_.size(); ++i)
-    for (int e = head[static_cast<std::size_t>(order_[i])]; e >= 0; e = next[static_cast<std::size_t>(e)])
-      if (--waits[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(e)].to)] == 0)
-        order_.push_back(graph.edges[static_cast<std::size_t>(e)].to);
+    for (int e = head[order_[i]]; e >= 0; e = next[e])
+      if (--waits[graph.edges[static_cast<std::size_t>(e)].to] == 0)
+        order_.push_back(graph.edges[e].to);
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
 }
 
@@ -80,14 +80,14 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
       const auto index = static_cast<std::size_t>(v);
       double start = v == entries[i] ? 0.0 : kUnreached;
       for (const Arc& arc : incoming_[index]) {
-        if (arc.lag > 0 || end[static_cast<std::size_t>(arc.from)] <= start) continue;
-        start = end[static_cast<std::size_t>(arc.from)];
+        if (arc.lag > 0 || end[arc.from] <= start) continue;
+        start = end[arc.from];
         previous[i][index] = arc.from;
       }
       if (start > kUnreached) end[index] = start + graph_.duration[index];
     }
     for (const auto& edge : back) {
-      const double length = end[static_cast<std::size_t>(edge.from)];
+      const double length = end[edge.from];
       if (length == kUnreached) continue;
       ways.push_back({i, &edge, length});
       longest = std::max(longest, length);
@@ -107,12 +107,12 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
   CriticalCycle cycle;
   double time = 0.0;
   for (const auto& edge : edges) {
-    const Way& way = ways[static_cast<std::size_t>(get(boost::edge_index, reduced, edge))];
+    const Way& way = ways[get(boost::edge_index, reduced, edge)];
     time += way.length;
     cycle.lag += way.back->lag;
     std::vector<int> path;
     for (int v = way.back->from; v >= 0;
-         v = v == entries[way.entry] ? -1 : previous[way.entry][static_cast<std::size_t>(v)])
+         v = v == entries[way.entry] ? -1 : previous[way.entry][v])
       path.push_back(v);
     cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
   }
@@ -123,17 +123,17 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
 std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle) const {
   std::vector<double> start(graph_.duration.size(), kUnreached);
   if (cycle.vertices.empty()) return first_step();
-  start[static_cast<std::size_t>(cycle.vertices.front())] = 0.0;
+  start[cycle.vertices.front()] = 0.0;
   // Relaxes in topological order. Each pass fixes one more edge with lag > 0 on the longest paths.
   const double tolerance = 1e-12 * cycle.period;
   for (int pass = 0; pass < size() + 2; ++pass) {
     bool changed = false;
     for (const int v : order_)
-      for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
+      for (const Arc& arc : incoming_[v]) {
         const auto from = static_cast<std::size_t>(arc.from);
         if (start[from] == kUnreached) continue;
         const double earliest = start[from] + graph_.duration[from] - cycle.period * arc.lag;
-        double& mine = start[static_cast<std::size_t>(v)];
+        double& mine = start[v];
         if (earliest > mine + tolerance || mine == kUnreached) {
           mine = std::max(mine, earliest);
           changed = true;
@@ -150,11 +150,11 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
 std::vector<double> TimedEventSolver::first_step() const {
   std::vector<double> start(graph_.duration.size(), 0.0);
   for (const int v : order_)
-    for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
+    for (const Arc& arc : incoming_[v]) {
       const auto from = static_cast<std::size_t>(arc.from);
       if (arc.lag == 0)
-        start[static_cast<std::size_t>(v)] =
-            std::max(start[static_cast<std::size_t>(v)], start[from] + graph_.duration[from]);
+        start[v] =
+            std::max(start[v], start[from] + graph_.duration[from]);
     }
   return start;
 }

@@ -76,7 +76,7 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
     for (int i = 0; i < branch.count; ++i, first += branch.workers) {
       const BytesPerSecond ways = branch.bandwidth * branch.ways;
       together = together + ways;
-      for (int rank = first; rank < first + branch.workers; ++rank) ++here[static_cast<std::size_t>(among.of(rank))];
+      for (int rank = first; rank < first + branch.workers; ++rank) ++here[among.of(rank)];
       double crossing = 0;  // number of buffers
       for (int rank = first; rank < first + branch.workers; ++rank) {
         const auto c = static_cast<std::size_t>(among.of(rank));
@@ -129,7 +129,7 @@ struct Ways {
   Seconds operator()(const ServerTraffic& traffic) const {
     // Asynchronous: some workers may do all the work. Unequal shards have no bound here.
     if (traffic.asynchronous || !traffic.equal_shards) return {};
-    const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards),
+    const std::vector<Bytes> equal(traffic.shards,
                                    std::max(traffic.push, traffic.pull) / traffic.shards);
     const Seconds ways =
         std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),

@@ -256,7 +256,7 @@ struct Fabric::Maker {
   template <class Routes>
   void number_as_taken(const Routes& routes, std::function<OneWay(int)> link_at) const {
     constexpr int kMostListed = 1 << 23;  // number of links; a list of them takes 32 MB
-    if (routes.links() <= kMostListed) fabric.number_at_.assign(static_cast<std::size_t>(routes.links()), kUnnumbered);
+    if (routes.links() <= kMostListed) fabric.number_at_.assign(routes.links(), kUnnumbered);
     fabric.link_at_ = std::move(link_at);
     fabric.append_ = routes;
   }
@@ -288,7 +288,7 @@ struct Fabric::Maker {
 void Fabric::number(Route& route, std::size_t from) const {
   for (std::size_t h = from; h < route.size(); ++h) {
     int& number = number_at_.empty() ? number_.try_emplace(route[h], kUnnumbered).first->second
-                                     : number_at_[static_cast<std::size_t>(route[h])];
+                                     : number_at_[route[h]];
     if (number == kUnnumbered) {
       number = static_cast<int>(links_.size());
       links_.push_back(link_at_(route[h]));

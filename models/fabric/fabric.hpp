@@ -48,7 +48,7 @@ class Fabric {
   /// The latency of a route, or of a part of one.
   [[nodiscard]] Seconds latency(std::span<const int> hops) const {
     Seconds sum{};
-    for (const int hop : hops) sum += links_[static_cast<std::size_t>(hop)].latency;
+    for (const int hop : hops) sum += links_[hop].latency;
     return sum;
   }
 

@@ -107,7 +107,7 @@ class Refinement {
     const auto length = [](const auto& part) { return part.second - part.first; };
     const auto largest = std::max_element(parts_.begin(), parts_.end(),
                                           [&](const auto& a, const auto& b) { return length(a) < length(b); });
-    std::vector<std::uint32_t>& members = members_[static_cast<std::size_t>(cls)];
+    std::vector<std::uint32_t>& members = members_[cls];
     if (untouched < length(*largest)) {
       std::vector<std::uint32_t> rest;
       for (const std::uint32_t v : members)
@@ -127,7 +127,7 @@ class Refinement {
   void add_class(int from, std::vector<std::uint32_t> members, std::vector<std::uint32_t>& renamed) {
     for (const std::uint32_t v : members) class_of_[v] = static_cast<int>(size_.size());
     renamed.insert(renamed.end(), members.begin(), members.end());
-    size_[static_cast<std::size_t>(from)] -= static_cast<int>(members.size());
+    size_[from] -= static_cast<int>(members.size());
     size_.push_back(static_cast<int>(members.size()));
     members_.push_back(std::move(members));
   }
@@ -137,13 +137,13 @@ class Refinement {
     partition.class_of.resize(class_of_.size());
     std::vector<int> number(size_.size(), -1);
     for (std::size_t v = 0; v < class_of_.size(); ++v) {
-      int& n = number[static_cast<std::size_t>(class_of_[v])];
+      int& n = number[class_of_[v]];
       if (n < 0) {
         n = static_cast<int>(partition.size.size());
         partition.size.push_back(0);
         partition.first.push_back(v);
       }
-      ++partition.size[static_cast<std::size_t>(n)];
+      ++partition.size[n];
       partition.class_of[v] = n;
     }
     return partition;

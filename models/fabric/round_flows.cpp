@@ -36,7 +36,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
     latencies.push_back(latency);
     loads.resize(fabric.links().size());
     for (const int hop : hops) {
-      Load& load = loads[static_cast<std::size_t>(hop)];
+      Load& load = loads[hop];
       ++load.flows;
       load.blocks += message.slice.count;
       load.first = std::min(load.first, latency);
@@ -48,7 +48,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
     for (Load& load : loads) load.first = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < round.size(); ++i)
       for (const int hop : route(round[i])) {
-        double& first = loads[static_cast<std::size_t>(hop)].first;
+        double& first = loads[hop].first;
         first = std::min(first, latencies_[i]);
       }
   }
@@ -99,7 +99,7 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, con
     for (const int hop : route(round[i]))
       for (std::size_t k = 0; k < flow.slowness.size(); ++k)
         flow.slowness[k] = std::max(flow.slowness[k], round[i].slice.count * flows[first_of(hop) + k] /
-                                                          fabric.links()[static_cast<std::size_t>(hop)].bandwidth.si());
+                                                          fabric.links()[hop].bandwidth.si());
     found.insert(std::move(flow));
   }
   std::vector<FairFlow> all(found.begin(), found.end());
@@ -172,7 +172,7 @@ class RoundFlows::Sharing {
  private:
   template <class F>
   void for_each_link(std::size_t flow, F&& f) const {
-    for (const auto& [link, times] : quotient_.flows[flow].links) f(static_cast<std::size_t>(link), times);
+    for (const auto& [link, times] : quotient_.flows[flow].links) f(link, times);
   }
 
   const Quotient& quotient_;

@@ -46,7 +46,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   double now = begin;
   for (const Edge& edge : edges) {
     const auto busy = std::find_if(active.begin(), active.end(), [](int n) { return n > 0; });
-    if (busy != active.end()) spent[static_cast<std::size_t>(busy - active.begin())] += edge.time - now;
+    if (busy != active.end()) spent[busy - active.begin()] += edge.time - now;
     now = edge.time;
     active[edge.phase] += edge.change;
   }

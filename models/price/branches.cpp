@@ -50,16 +50,16 @@ class Row {
 }  // namespace
 
 std::vector<int> Branch::workers_by_way() const {
-  std::vector<int> all(static_cast<std::size_t>(ways));
+  std::vector<int> all(ways);
   if (ways == 1) all.front() = workers;
   else
-    for (int i = 0; i < workers; ++i) ++all[static_cast<std::size_t>(nics.of(i))];
+    for (int i = 0; i < workers; ++i) ++all[nics.of(i)];
   return all;
 }
 
 std::vector<int> Branch::shards_by_way() const {
-  std::vector<int> all(static_cast<std::size_t>(ways));
-  for (std::size_t i = 0; i < shards.size(); ++i) ++all[static_cast<std::size_t>(way_of_shard(i))];
+  std::vector<int> all(ways);
+  for (std::size_t i = 0; i < shards.size(); ++i) ++all[way_of_shard(i)];
   return all;
 }
 
@@ -99,12 +99,12 @@ Seconds busiest_way(std::span<const Bytes> shard_bytes, const std::vector<Branch
   Seconds busiest{};
   std::vector<Bytes> of_way;
   for (const Branch& branch : all) {
-    of_way.assign(static_cast<std::size_t>(branch.ways), Bytes{});
+    of_way.assign(branch.ways, Bytes{});
     Bytes own{};
     for (std::size_t i = 0; i < branch.shards.size(); ++i) {
-      const Bytes bytes = shard_bytes[static_cast<std::size_t>(branch.shards[i])];
+      const Bytes bytes = shard_bytes[branch.shards[i]];
       own += bytes;
-      of_way[static_cast<std::size_t>(branch.way_of_shard(i))] += bytes;
+      of_way[branch.way_of_shard(i)] += bytes;
     }
     const std::vector<int> workers = branch.workers_by_way();
     busiest = std::max(busiest, (total - own) * *std::max_element(workers.begin(), workers.end()) / branch.bandwidth);

@@ -61,7 +61,7 @@ class ClusterPrices {
 
  private:
   [[nodiscard]] const ProtocolPrices& protocol(const CollectiveCall& call) const {
-    return *protocols_[static_cast<std::size_t>(call.protocol)];
+    return *protocols_[call.protocol];
   }
   [[nodiscard]] bool neighbours_are_routed() const;
   [[nodiscard]] const RoundFlows& neighbour_flows() const;

@@ -155,7 +155,7 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
 
   const std::vector<Branch> all = branches(cluster, shards, co_located);
   const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };
-  const Seconds ways = busiest_way(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_B), all, p);
+  const Seconds ways = busiest_way(std::vector<Bytes>(shards, 1_B), all, p);
   const BytesPerSecond host = nodes ? nodes->inner.bandwidth : cluster.link.bandwidth;
   const Seconds hosts = Bytes(co_located ? p - 1 : nodes ? shards : std::max(p, shards)) / host;
   const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
@@ -178,7 +178,7 @@ Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster,
               largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   std::map<int, Bytes> own;  // by rank: bytes of the shards on a worker's host
   for (int j = 0; co_located && j < shards; ++j)
-    own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
+    own[shard_host(cluster, shards, co_located, j)] += shard_bytes[j];
   // Dedicated shards have the plain link.
   Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
   for (const WorkerKind& kind : worker_kinds(cluster)) {

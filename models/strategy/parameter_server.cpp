@@ -179,12 +179,12 @@ class Builder {
   [[nodiscard]] std::vector<Seconds> first_ends() const {
     std::vector<std::vector<TaskId>> waits_for(graph_.tasks.size());
     for (const Dependency& d : graph_.dependencies)
-      if (d.lag == 0) waits_for[static_cast<std::size_t>(d.after)].push_back(d.before);
+      if (d.lag == 0) waits_for[d.after].push_back(d.before);
     std::vector<Seconds> ends, free(graph_.streams.size());
     for (const Task& task : graph_.tasks) {
-      Seconds& stream = free[static_cast<std::size_t>(task.worker_stream)];
+      Seconds& stream = free[task.worker_stream];
       for (const TaskId before : waits_for[ends.size()])
-        stream = std::max(stream, ends[static_cast<std::size_t>(before)]);
+        stream = std::max(stream, ends[before]);
       stream += std::get<ComputeWork>(task.work).duration;
       ends.push_back(stream);
     }
@@ -194,7 +194,7 @@ class Builder {
   /// The time at which each bucket may be pushed, by the rule of depend_on_ready.
   [[nodiscard]] std::vector<Seconds> ready_times() const {
     const std::vector<Seconds> ends = first_ends();
-    const auto end_of = [&](TaskId task) { return ends[static_cast<std::size_t>(task)]; };
+    const auto end_of = [&](TaskId task) { return ends[task]; };
     std::vector<Seconds> ready;
     for (const TaskId task : backward_.ready)
       ready.push_back(overlap_ ? end_of(task) : std::max(end_of(task), end_of(backward_.end)));
@@ -211,7 +211,7 @@ class Builder {
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
     Seconds link{};  // the time at which the link is free
-    std::vector<Seconds> shard(static_cast<std::size_t>(graph_.shards));
+    std::vector<Seconds> shard(graph_.shards);
     const auto serve = [&](const Bundle& bundle) {
       Seconds last = link;
       for (std::size_t j = 0; j < shard.size(); ++j) {

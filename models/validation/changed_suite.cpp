@@ -18,7 +18,7 @@ std::vector<Coordinate> by_pointers(const Study& study, const StudyPoint& point)
   std::vector<Coordinate> coordinates = point.coordinates;
   for (Coordinate& c : coordinates) {
     const auto axis = std::find(study.axes.begin(), study.axes.end(), c.axis);
-    c.axis = study.axis_pointers[static_cast<std::size_t>(axis - study.axes.begin())];
+    c.axis = study.axis_pointers[axis - study.axes.begin()];
   }
   return coordinates;
 }

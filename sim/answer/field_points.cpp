@@ -74,7 +74,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   if (at == study_.axis_pointers.end())
     throw std::invalid_argument(
         fmt::format("{} takes no single number: a list of them makes no axis of the study", field_.pointer));
-  axis_ = study_.axes[static_cast<std::size_t>(at - study_.axis_pointers.begin())];
+  axis_ = study_.axes[at - study_.axis_pointers.begin()];
   for (const double value : grid) grid_[coordinate_text(field_.range, value)] = value;
 
   std::map<std::vector<std::string>, std::size_t> index;  // of points by coordinates

@@ -83,7 +83,7 @@ class MpiRanks final : public Ranks {
     if (!there) return {};
     int bytes = 0;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
-    std::string text(static_cast<std::size_t>(bytes), '\0');
+    std::string text(bytes, '\0');
     MPI_Recv(text.data(), bytes, MPI_CHAR, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return text;
   }

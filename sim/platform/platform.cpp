@@ -48,7 +48,7 @@ class Builder {
   s4u::Host* add_host(s4u::NetZone* zone, int rank) {
     auto* host = sg::add_host(zone, name(rank), kWorkPerSecond * specs_.of(rank).speed);
     if (static_cast<int>(by_rank_.size()) <= rank) by_rank_.resize(static_cast<std::size_t>(rank) + 1);
-    by_rank_[static_cast<std::size_t>(rank)] = host;
+    by_rank_[rank] = host;
     return host;
   }
 

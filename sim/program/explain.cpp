@@ -153,7 +153,7 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
                   fmt::format("{}: {}", name,
                               names.empty() ? "the scenario is no run"
                                             : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
-  point.scenario = Scenario(point.phases[static_cast<std::size_t>(found - names.begin())]);
+  point.scenario = Scenario(point.phases[found - names.begin()]);
   point.coordinates.push_back({"phase", name});
   return "";
 }

@@ -22,7 +22,7 @@ namespace {
 /// "key: value" lines, nested keys indented.
 std::string as_text(const Json& json, int indent = 0) {
   std::string text;
-  const std::string pad(static_cast<std::size_t>(indent), ' ');
+  const std::string pad(indent, ' ');
   for (const auto& [key, value] : json.items()) {
     if (value.is_object()) text += fmt::format("{}{}:\n{}", pad, key, as_text(value, indent + 2));
     else text += fmt::format("{}{}: {}\n", pad, key, value.is_string() ? value.get<std::string>() : value.dump());

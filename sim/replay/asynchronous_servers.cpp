@@ -21,7 +21,7 @@ double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& 
 
 double AsynchronousServers::execute(const ShardServe& serve, const Track& track) {
   const bool beside = is_beside(track.participant->index, serve.shard, cluster_, graph_);
-  const auto& shard = shards_[static_cast<std::size_t>(serve.shard)];
+  const auto& shard = shards_[serve.shard];
   shard->lock();
   const double start = now();
   sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.host_cost).si());

@@ -24,7 +24,7 @@ CollectiveRounds::CollectiveRounds(SimulatedCluster& simulated, const Cluster& c
       meetings_(tasks) {}
 
 double CollectiveRounds::execute(const CollectiveWork& work, Track& track, TaskId task) {
-  Meeting& meeting = meetings_[static_cast<std::size_t>(task)];
+  Meeting& meeting = meetings_[task];
   if (++meeting.arrived < workers_) {
     meeting.waiting.push_back(&track);
     // Other events of the participant wake the track too.
@@ -62,7 +62,7 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
 
 /// A protocol's share of the bandwidth is that of what it carries: its messages are larger.
 void CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
-  const Protocol& protocol = protocols_[static_cast<std::size_t>(call.protocol)];
+  const Protocol& protocol = protocols_[call.protocol];
   messages_.clear();
   for (const SimulatedMessage& message : round.messages) {
     messages_.push_back({message});

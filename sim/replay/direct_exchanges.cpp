@@ -13,7 +13,7 @@ DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& clu
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const Work& work = graph.tasks[t].work;
     if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
-      inboxes_[t].resize(static_cast<std::size_t>(simulated.inboxes()));
+      inboxes_[t].resize(simulated.inboxes());
   }
 }
 
@@ -44,14 +44,14 @@ double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId 
 /// Sends and receives a participant's messages.
 /// @returns when the last sender sent
 double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track, TaskId task) {
-  std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(task)];
+  std::vector<Inbox>& inboxes = inboxes_[task];
   std::vector<Posted> outgoing;
   for (const auto& [message, inbox] : messages.outgoing)
-    outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
+    outgoing.push_back({message, &inboxes[inbox]});
   const auto comms = start_messages(outgoing, 1.0);
   double sent = 0.0;
   for (const int inbox : messages.expected)
-    sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], track));
+    sent = std::max(sent, receive(inboxes[inbox], track));
   for (const auto& comm : comms) comm->wait();
   return sent;
 }

@@ -28,7 +28,7 @@ struct Executor::Kinds {
   }
   double operator()(const ServeWork& work) const {
     const double start = now();
-    sleep(work.time[static_cast<std::size_t>(track.participant->index)].si());
+    sleep(work.time[track.participant->index].si());
     return start;
   }
   double operator()(const CollectiveWork& work) const { return self.collectives_.execute(work, track, task); }
@@ -40,7 +40,7 @@ struct Executor::Kinds {
 };
 
 double Executor::execute(TaskId task, Track& track, int step) {
-  return std::visit(Kinds{*this, track, task, step}, graph_.tasks[static_cast<std::size_t>(task)].work);
+  return std::visit(Kinds{*this, track, task, step}, graph_.tasks[task].work);
 }
 
 double Executor::compute(Seconds duration, int worker, TaskId task, int step) const {
@@ -54,7 +54,7 @@ double Executor::compute(Seconds duration, int worker, TaskId task, int step) co
 double Executor::jitter(int worker, TaskId id, int step) const {
   const Jitter& jitter = scenario_.cluster.jitter;
   if (jitter.cv == 0) return 1.0;
-  const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
+  const Task& task = graph_.tasks[id];
   const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
   double sum = 0;
   for (int i = 0; i < task.micro_batches; ++i)

@@ -99,7 +99,7 @@ class DirectFold {
         continue;
       }
       number[i] = number[first];
-      std::vector<int>& all = fold.participants[static_cast<std::size_t>(number[i])].of_kind;
+      std::vector<int>& all = fold.participants[number[i]].of_kind;
       std::transform(all.begin(), all.end(), participants_[i].of_kind.begin(), all.begin(), std::plus<>());
     }
     for (const std::size_t flow : folded.flow) {
@@ -154,9 +154,9 @@ class DirectFold {
       std::vector<double> colour{1.0};
       for (const Task& task : graph_.tasks) {
         if (const auto* serve = std::get_if<ServeWork>(&task.work))
-          colour.push_back(serve->time[static_cast<std::size_t>(shard)].si());
+          colour.push_back(serve->time[shard].si());
         if (const auto* shards = std::get_if<ShardWork>(&task.work))
-          colour.push_back(shards->shard_bytes[static_cast<std::size_t>(shard)].si());
+          colour.push_back(shards->shard_bytes[shard].si());
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});

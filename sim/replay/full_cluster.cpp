@@ -19,7 +19,7 @@ class FullCluster : public SimulatedCluster {
         platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)),
         p_(cluster.workers) {
     for (int rank = 0; rank < p_; ++rank)
-      participants_.push_back({{Role::worker, rank, 1}, platform_.workers[static_cast<std::size_t>(rank)]});
+      participants_.push_back({{Role::worker, rank, 1}, platform_.workers[rank]});
     for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard)
       participants_.push_back({{Role::server, shard, 1}, host_of_shard(shard)});
   }
@@ -50,7 +50,7 @@ class FullCluster : public SimulatedCluster {
       const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
       // What goes to the right-hand neighbour arrives from its left.
       exchange.outgoing.push_back(
-          {message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.bytes.si()),
+          {message(participants_[participant].host, platform_.workers[peer], work.bytes.si()),
            peer * 2 + side});
       exchange.expected.push_back(self * 2 + side);
     }
@@ -64,16 +64,16 @@ class FullCluster : public SimulatedCluster {
     const bool is_worker = self.role == Role::worker;
     const bool sends = is_worker == (work.exchange == ShardExchange::push);
     const auto with = [&](std::size_t peer, int shard) {
-      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
+      const double bytes = work.shard_bytes[shard].si();
       if (bytes == 0.0) return;
       if (sends)
         exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
       else exchange.expected.push_back(static_cast<int>(participant) * 2);
     };
     if (is_worker)
-      for (int shard = 0; shard < graph_.shards; ++shard) with(static_cast<std::size_t>(p_ + shard), shard);
+      for (int shard = 0; shard < graph_.shards; ++shard) with(p_ + shard, shard);
     else
-      for (int worker = 0; worker < p_; ++worker) with(static_cast<std::size_t>(worker), self.index);
+      for (int worker = 0; worker < p_; ++worker) with(worker, self.index);
     return exchange;
   }
 
@@ -85,8 +85,8 @@ class FullCluster : public SimulatedCluster {
 
  private:
   [[nodiscard]] s4u::Host* host_of_shard(int shard) const {
-    if (!graph_.shards_co_located) return platform_.shards[static_cast<std::size_t>(shard)];
-    return platform_.workers[static_cast<std::size_t>(shard_host(cluster_, graph_.shards, true, shard))];
+    if (!graph_.shards_co_located) return platform_.shards[shard];
+    return platform_.workers[shard_host(cluster_, graph_.shards, true, shard)];
   }
   [[nodiscard]] SimulatedMessage message(s4u::Host* from, s4u::Host* to, double amount) const {
     return {from, to, platform_.delay(from, to), amount};
@@ -95,8 +95,8 @@ class FullCluster : public SimulatedCluster {
   void show(const Round& round, bool goes_around, SimulatedRound& seen) const {
     seen.messages.clear();
     for (const Message& m : round)
-      seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)],
-                                      platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
+      seen.messages.push_back(message(platform_.workers[m.from],
+                                      platform_.workers[m.to], m.slice.count));
     if (goes_around) {
       std::vector<double> delays;
       for (const SimulatedMessage& m : seen.messages) delays.push_back(m.delay);

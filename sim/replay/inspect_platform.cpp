@@ -135,7 +135,7 @@ void count_parts(const InspectionLimits& limits) {
 void try_routes(const std::vector<s4u::Host*>& hosts, const InspectionLimits& limits, Notes::Page& notes,
                 PlatformFacts& facts) {
   const auto is_missing = [&](long from, long to) {
-    const s4u::Host *a = hosts[static_cast<std::size_t>(from)], *b = hosts[static_cast<std::size_t>(to)];
+    const s4u::Host *a = hosts[from], *b = hosts[to];
     const auto end = fmt::format_to_n(notes.pair, sizeof notes.pair - 1, "no route from {} to {}",
                                       describe_value(a->get_name()), describe_value(b->get_name()));
     *end.out = '\0';

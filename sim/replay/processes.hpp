@@ -25,7 +25,7 @@ struct ChildAnswer {
 /// The parent must not have an Engine or other threads.
 class ProcessPool {
  public:
-  explicit ProcessPool(int jobs) : jobs_(static_cast<std::size_t>(jobs)) {}
+  explicit ProcessPool(int jobs) : jobs_(jobs) {}
   ~ProcessPool();
   ProcessPool(const ProcessPool&) = delete;
   ProcessPool& operator=(const ProcessPool&) = delete;

@@ -26,11 +26,11 @@ Recorder::Recorder(std::vector<Timeline> timelines, const std::vector<Participan
 }
 
 void Recorder::add(const Participant& participant, TaskId id, int step, double start, double end) {
-  const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
+  const Task& task = graph_.tasks[id];
   if (Timeline* timeline = timeline_of_[participant.number]) append({task.phase, start, end}, step, *timeline);
   if (!observer_) return;
   const StreamId stream = stream_of(task, participant.role);
-  observer_({participant.role, participant.index, graph_.streams[static_cast<std::size_t>(stream)].name, task.name,
+  observer_({participant.role, participant.index, graph_.streams[stream].name, task.name,
              task.phase, step, start, end});
 }
 

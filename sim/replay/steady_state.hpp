@@ -33,7 +33,7 @@ class SteadyState {
       : memory_(memory),
         longest_period_(longest_period),
         tolerance_(tolerance),
-        differences_(static_cast<std::size_t>(longest_period)) {}
+        differences_(longest_period) {}
 
   /// Adds the ends of every stream in the next step; returns the period once there is one.
   std::optional<Period> add(std::vector<double> ends);
@@ -42,7 +42,7 @@ class SteadyState {
   [[nodiscard]] const std::vector<double>& at(std::size_t steps_ago) const {
     return history_[history_.size() - 1 - steps_ago];
   }
-  [[nodiscard]] double seconds(int c) const { return at(0).front() - at(static_cast<std::size_t>(c)).front(); }
+  [[nodiscard]] double seconds(int c) const { return at(0).front() - at(c).front(); }
   [[nodiscard]] double difference(int c) const;
   [[nodiscard]] bool converges(int c) const;
 

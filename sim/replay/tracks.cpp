@@ -24,7 +24,7 @@ class Tracks {
         progress_(progress),
         recorder_(recorder),
         incoming_(graph.tasks.size()) {
-    for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
+    for (const Dependency& d : graph.dependencies) incoming_[d.after].push_back(d);
   }
 
   void run(s4u::Engine& engine) {
@@ -71,7 +71,7 @@ class Tracks {
 
   void await_dependencies(Track& track, TaskId task, int step) {
     const Participant& self = *track.participant;
-    for (const Dependency& d : incoming_[static_cast<std::size_t>(task)]) {
+    for (const Dependency& d : incoming_[task]) {
       if (step < d.lag || (d.until && step >= *d.until)) continue;
       const auto before = static_cast<std::size_t>(d.before);
       if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
@@ -88,7 +88,7 @@ class Tracks {
 
   void finish(Track& track, TaskId task, int step) {
     Participant& self = *track.participant;
-    ++self.done[static_cast<std::size_t>(task)];
+    ++self.done[task];
     for (Track& other : self.tracks)
       if (other.awaited == task) other.notify();
     if (task == track.tasks.back()) progress_.end_track(track.number, step, now());

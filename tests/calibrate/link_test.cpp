@@ -901,7 +901,7 @@ TEST_CASE("every closed form gives its alpha and beta back") {
       [] {
         const auto algorithms = collective_algorithms();
         const CollectiveAlgorithm& one =
-            algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+            algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
         RC_PRE(one.algorithm != Algorithm::hierarchical && one.algorithm != Algorithm::multi_ring);
         const int p = integer_between(2, 64);
         const double alpha = positive_between(1e-7, 1e-4), bandwidth = positive_between(1e9, 1e12);

@@ -194,7 +194,7 @@ TEST_CASE("a missing barrier changes the result in some order") {
   for (const Order order : kOrders) {
     set_order(order);
     std::vector<int> neighbours(kThreads);
-    for (int i = 0; i < kThreads; ++i) neighbours[static_cast<std::size_t>(i)] = (i + 1) % kThreads;
+    for (int i = 0; i < kThreads; ++i) neighbours[i] = (i + 1) % kThreads;
     const Numbers<int> with(kThreads), without(kThreads);
     take_from_neighbour<true><<<1, kThreads>>>(with);
     take_from_neighbour<false><<<1, kThreads>>>(without);

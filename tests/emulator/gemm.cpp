@@ -68,12 +68,12 @@ struct Product {
         const int depth = std::min(kBlock, k - begin);
         for (int p = 0; p < depth; ++p)
           for (int i = 0; i < rows; ++i)
-            part[static_cast<std::size_t>(p * kBlock + i)] = static_cast<double>(a.at(first + i, begin + p));
+            part[p * kBlock + i] = static_cast<double>(a.at(first + i, begin + p));
         for (int j = 0; j < n; ++j) {
           double* const sum = &sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows)];
           for (int p = 0; p < depth; ++p) {
             const double factor = static_cast<double>(b.at(begin + p, j));
-            const double* const column = &part[static_cast<std::size_t>(p * kBlock)];
+            const double* const column = &part[p * kBlock];
             for (int i = 0; i < rows; ++i) sum[i] += column[i] * factor;
           }
         }

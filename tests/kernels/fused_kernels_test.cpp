@@ -31,7 +31,7 @@ TEST_CASE("decode-sum: what decoding and adding message by message gives") {
     for (const std::int64_t n : {1, 5, 33, 513, 4097}) {
       Workspace w(kernel, n, Input::normal, 3);
       kernel.reference(w.call());
-      std::vector<float> sum(static_cast<std::size_t>(n));
+      std::vector<float> sum(n);
       for (std::int64_t m = 0; m < 8; ++m) {
         Workspace one(decode, n, Input::normal, 1);
         // Message m is an eighth of each buffer of the wire, in decode's order; its codes may be padded.

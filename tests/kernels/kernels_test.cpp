@@ -103,9 +103,9 @@ TEST_CASE("signs: bit i mod 32 of word i/32, and back") {
 TEST_CASE("majority of packed signs is the majority of counted ones") {
   property("bit by bit", [] {
     const int p = integer_between(1, 255);
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(p));
+    std::vector<std::uint32_t> words(p);
     for (int m = 0; m < p; ++m)
-      words[static_cast<std::size_t>(m)] =
+      words[m] =
           philox({{static_cast<std::uint32_t>(m), 0, 0, 0}}, static_cast<std::uint32_t>(integer_between(0, 1 << 30)), 0)
               .word[0];
     const std::uint32_t majority = majority_word(words.data(), 1, p);
@@ -269,7 +269,7 @@ TEST_CASE("top-k: k elements, none left out is larger; equal ones in index order
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
       std::stable_sort(order.begin(), order.end(),
                        [&](std::uint32_t a, std::uint32_t b) { return magnitude_bits(x[a]) > magnitude_bits(x[b]); });
-      order.resize(static_cast<std::size_t>(kept_of(n)));
+      order.resize(kept_of(n));
       std::sort(order.begin(), order.end());
       const auto* indices = static_cast<const std::uint32_t*>(w.data(2));
       CHECK(std::equal(order.begin(), order.end(), indices));

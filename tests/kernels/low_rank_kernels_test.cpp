@@ -14,8 +14,8 @@ namespace {
 double dot(const std::vector<float>& x, std::int64_t i, std::int64_t j, std::int64_t length) {
   double sum = 0;
   for (std::int64_t l = 0; l < length; ++l)
-    sum += static_cast<double>(x[static_cast<std::size_t>(i * length + l)]) *
-           static_cast<double>(x[static_cast<std::size_t>(j * length + l)]);
+    sum += static_cast<double>(x[i * length + l]) *
+           static_cast<double>(x[j * length + l]);
   return sum;
 }
 
@@ -87,15 +87,15 @@ TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were m
         for (std::int64_t i = 0; i < r; ++i) {
           double product = 0;
           for (std::int64_t l = 0; l < length; ++l)
-            product += static_cast<double>(q[static_cast<std::size_t>(i * length + l)]) *
-                       static_cast<double>(before[static_cast<std::size_t>(j * length + l)]);
+            product += static_cast<double>(q[i * length + l]) *
+                       static_cast<double>(before[j * length + l]);
           for (std::int64_t l = 0; l < length; ++l)
-            left[static_cast<std::size_t>(l)] -=
-                product * static_cast<double>(q[static_cast<std::size_t>(i * length + l)]);
+            left[l] -=
+                product * static_cast<double>(q[i * length + l]);
         }
         for (std::int64_t l = 0; l < length; ++l) {
-          size += std::pow(static_cast<double>(before[static_cast<std::size_t>(j * length + l)]), 2);
-          rest += std::pow(left[static_cast<std::size_t>(l)], 2);
+          size += std::pow(static_cast<double>(before[j * length + l]), 2);
+          rest += std::pow(left[l], 2);
         }
         CHECK(std::sqrt(rest) <= 1e-5 * std::sqrt(size));
       }
@@ -117,7 +117,7 @@ TEST_CASE("Gram-Schmidt: a column that depends on those before it becomes zero")
   require_close(1, dot(q, 2, 2, length), 1e-6, "column 2");
   CHECK(std::abs(dot(q, 0, 2, length)) <= 1e-6);
   // Zeros stay zeros; NaN is not hidden.
-  const std::vector<float> zeros(static_cast<std::size_t>(4 * length));
+  const std::vector<float> zeros(4 * length);
   CHECK(floats(run("gram-schmidt/powersgd", n, {{0, zeros}}), 0) == zeros);
   x[5] = kNan;
   const std::vector<float> seen = floats(run("gram-schmidt/powersgd", n, {{0, x}}), 0);
@@ -259,7 +259,7 @@ TEST_CASE("ATOMO: the triplets drawn stand side by side") {
   REQUIRE(number < 30);
   std::int64_t source = 0;
   for (std::int64_t j = 0; j < number; ++j) {
-    CHECK(drawn[static_cast<std::size_t>(j)] > 0);
+    CHECK(drawn[j] > 0);
     while (source < b && !std::equal(u.begin() + source * a, u.begin() + (source + 1) * a, drawn_u.begin() + j * a))
       ++source;
     REQUIRE(source < b);  // in their order

@@ -30,7 +30,7 @@ class Bench {
 
   [[nodiscard]] Values get(std::size_t buffer) const {
     const Buffer& b = workspace_.buffers()[buffer];
-    Values x(static_cast<std::size_t>(b.count));
+    Values x(b.count);
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = b.element == Element::bf16
                  ? static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace_.data(buffer))[i]))
@@ -504,7 +504,7 @@ TEST_CASE("LSTM: gradients through time against finite differences") {
       check_gradient(what, initial, gradient, size, [&](const Values& x) {
         Values moved = rest;
         std::copy(x.begin(), x.end(), moved.begin());
-        return loss(static_cast<std::size_t>(moved_buffer), moved);
+        return loss(moved_buffer, moved);
       });
     }
   }

@@ -59,7 +59,7 @@ double device_sum(Precision precision, std::int64_t terms, const std::function<d
 
 Values read(const Workspace& workspace, std::size_t buffer) {
   const Buffer& b = workspace.buffers()[buffer];
-  Values x(static_cast<std::size_t>(b.count));
+  Values x(b.count);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = b.element == Element::bf16
                ? static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace.data(buffer))[i]))
@@ -95,7 +95,7 @@ Values linear(Precision precision, const LinearShape& s, const Values& x, const 
       y.push_back(stored(precision, device_sum(
                                         precision, s.in - (mistake == Mistake::dropped ? 1 : 0),
                                         [&](std::int64_t k) { return x[at(k)]; },
-                                        [&](std::int64_t k) { return u[static_cast<std::size_t>(out * s.in + k)]; })));
+                                        [&](std::int64_t k) { return u[out * s.in + k]; })));
     }
   return y;
 }
@@ -183,20 +183,20 @@ TEST_CASE("a convolution's data gradient by columns passes, and without its last
       const Workspace reference = reference_of(kernel, input, 4);
       const Values dy = read(reference, ProductDataGradient::dy), w = read(reference, ProductDataGradient::u);
       for (const std::int64_t channels : {s.out, s.out - 1}) {
-        Values dx(static_cast<std::size_t>(s.in * 49));
+        Values dx(s.in * 49);
         for (std::int64_t c = 0; c < s.in; ++c)
           for (std::int64_t tap = 0; tap < 9; ++tap)
             for (std::int64_t pixel = 0; pixel < 49; ++pixel) {
               const std::int64_t row = pixel / 7 + tap / 3 - 1, column = pixel % 7 + tap % 3 - 1;
               if (row < 0 || row > 6 || column < 0 || column > 6) continue;
-              double& sum = dx[static_cast<std::size_t>(c * 49 + row * 7 + column)];
+              double& sum = dx[c * 49 + row * 7 + column];
               sum = static_cast<double>(static_cast<float>(
                   sum +
                   stored(precision,
                          device_sum(
                              precision, channels,
-                             [&](std::int64_t o) { return w[static_cast<std::size_t>((o * s.in + c) * 9 + tap)]; },
-                             [&](std::int64_t o) { return dy[static_cast<std::size_t>(o * 49 + pixel)]; }))));
+                             [&](std::int64_t o) { return w[(o * s.in + c) * 9 + tap]; },
+                             [&](std::int64_t o) { return dy[o * 49 + pixel]; }))));
             }
         INFO(kernel.described() << ", " << name_of(input) << ", " << channels << " channels");
         CHECK(passes(reference, ProductDataGradient::dx, dx) == (channels == s.out));

@@ -196,9 +196,9 @@ Counted count(const Schedule& schedule, double n) {
     std::vector<double> out(p, 0), in(p, 0), added(p, 0);
     for (const Message& m : schedule.round(r)) {
       const double bytes = n * m.slice.count / schedule.blocks;
-      out[static_cast<std::size_t>(m.from)] += bytes;
-      in[static_cast<std::size_t>(m.to)] += bytes;
-      if (m.reduce) added[static_cast<std::size_t>(m.to)] += bytes;
+      out[m.from] += bytes;
+      in[m.to] += bytes;
+      if (m.reduce) added[m.to] += bytes;
       total.sent += bytes / schedule.participants;
     }
     total.rounds += 1;
@@ -313,7 +313,7 @@ TEST_CASE("halving-doubling's largest messages go to the rank beside, or far-fir
     REQUIRE(schedule.rounds == 6);
     for (int r = 0; r < 6; ++r)
       for (const Message& m : schedule.round(r)) {
-        CHECK((m.from ^ m.to) == distances[static_cast<std::size_t>(r)]);
+        CHECK((m.from ^ m.to) == distances[r]);
         CHECK(m.slice.count == counts[r]);
       }
   };
@@ -324,11 +324,11 @@ TEST_CASE("halving-doubling's largest messages go to the rank beside, or far-fir
 TEST_CASE("the double binary tree is the paper's") {
   // Its trees of 10 ranks, from 0: in-order, and mirrored (p even). Rank 7 is at height 3, 3 at 2, 1, 5 and 9 at 1.
   const auto parents = [](int p, int block) {
-    std::vector<int> all(static_cast<std::size_t>(p), -1);
+    std::vector<int> all(p, -1);
     const Schedule schedule = double_binary_tree::all_reduce(p, {1, 1});
     for (int r = 0; r < schedule.rounds / 2; ++r)
       for (const Message& m : schedule.round(r))
-        if (m.slice.first == block) all[static_cast<std::size_t>(m.from)] = m.to;
+        if (m.slice.first == block) all[m.from] = m.to;
     return all;
   };
   CHECK(parents(10, 0) == std::vector<int>{1, 3, 1, 7, 5, 3, 5, -1, 9, 7});
@@ -339,11 +339,11 @@ TEST_CASE("the double binary tree is the paper's") {
   CHECK(parents(5, 1) == std::vector<int>{4, 2, 4, 2, -1});
   for (int p = 2; p <= 300; ++p) {
     INFO(p);
-    std::vector<int> inner(static_cast<std::size_t>(p), 0);
+    std::vector<int> inner(p, 0);
     for (const int block : {0, 1}) {
-      std::vector<int> children(static_cast<std::size_t>(p), 0);
+      std::vector<int> children(p, 0);
       int roots = 0;
-      for (const int parent : parents(p, block)) parent < 0 ? ++roots : ++children[static_cast<std::size_t>(parent)];
+      for (const int parent : parents(p, block)) parent < 0 ? ++roots : ++children[parent];
       CHECK(roots == 1);
       for (std::size_t rank = 0; rank < children.size(); ++rank) inner[rank] += children[rank] > 0 ? 1 : 0;
     }
@@ -408,17 +408,17 @@ TEST_CASE("terms are on the path that the messages take") {
     for (int r = 0; r < schedule.rounds; ++r) {
       bool inner = true;
       const int g = parameters.group_size;
-      std::vector<int> leaving(static_cast<std::size_t>(p), 0), entering = leaving;  // by group
+      std::vector<int> leaving(p, 0), entering = leaving;  // by group
       for (const Message& m : schedule.round(r)) {
         all_neighbours = all_neighbours && m.to == (m.from + 1) % p;
         if (m.from / g == m.to / g) continue;
         inner = false;
-        ++leaving[static_cast<std::size_t>(m.from / g)];
-        ++entering[static_cast<std::size_t>(m.to / g)];
+        ++leaving[m.from / g];
+        ++entering[m.to / g];
       }
       for (int group = 0; g < p && group <= (p - 1) / g; ++group)
-        one_each_leaves = one_each_leaves && leaving[static_cast<std::size_t>(group)] == parameters.rings &&
-                          entering[static_cast<std::size_t>(group)] == parameters.rings;
+        one_each_leaves = one_each_leaves && leaving[group] == parameters.rings &&
+                          entering[group] == parameters.rings;
       inner_rounds += inner;
     }
     // Only hierarchical and nccl-tree know groups: as many inner rounds as stay inside them.
@@ -499,7 +499,7 @@ TEST_CASE("each NIC carries one ring out of a machine and one into it") {
       const int machines = 3, p = machines * g;
       const Schedule schedule = multi_ring::all_reduce(p, {.group_size = g, .rings = k, .nics = k});
       for (const int r : {0, p - 1}) {
-        std::vector<int> out(static_cast<std::size_t>(machines * k), 0), in(out);
+        std::vector<int> out(machines * k, 0), in(out);
         const auto nic = [&](int rank) { return static_cast<std::size_t>(rank / g * k + rank % g % k); };
         for (const Message& m : schedule.round(r)) {
           if (m.from / g == m.to / g) continue;
@@ -531,7 +531,7 @@ TEST_CASE("NCCL's tree is chains inside machines and two trees between them") {
       CHECK(m.reduce == (r < 3));
       CHECK(m.slice.count == 1);
     }
-    CHECK(found == expected[static_cast<std::size_t>(r)]);
+    CHECK(found == expected[r]);
   }
   // 2·2 rounds inside of n, 2 between of n/2; a round's chain adds n, the trees n/2.
   const double n = 8e6;
@@ -553,9 +553,9 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
   const auto beta = [](int pairs, int nics, SecondsPerByte inside) {
     Prices prices;
     prices.path.fill({0_s, 0.8_ns_per_B});
-    prices.path[static_cast<std::size_t>(Path::inner)].beta = inside;
+    prices.path[Path::inner].beta = inside;
     // The far traffic of all 8 workers shares the NICs.
-    prices.path[static_cast<std::size_t>(Path::far)].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
+    prices.path[Path::far].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
     const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
     return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;
   };
@@ -813,7 +813,7 @@ TEST_CASE("auto decides for the cheapest algorithm") {
         if (coin()) choice.rings.value = integer_between(1, 16);
         if (coin())
           choice.between_groups =
-              algorithms_between(Operation::all_reduce)[static_cast<std::size_t>(integer_between(0, 3))];
+              algorithms_between(Operation::all_reduce)[integer_between(0, 3)];
         const CollectiveCall call = decide(operation, choice, n, p, prices, {topology_group, nics});
         RC_ASSERT(call.algorithm->operation == operation);
         RC_ASSERT(call.bytes == n);

@@ -21,7 +21,7 @@ namespace {
 CollectiveCall random_call(int m, Communicators among) {
   const auto algorithms = collective_algorithms();
   const CollectiveAlgorithm& entry =
-      algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+      algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
   CollectiveCall call{&entry, {}, Bytes(positive_between(1, 1e9)), {}, among};
   call.parameters.segments = integer_between(1, 3);
   int& g = call.parameters.group_size = integer_between(1, m);
@@ -78,7 +78,7 @@ TEST_CASE("communicators share out the ranks") {
       }
     std::sort(ranks.begin(), ranks.end());
     RC_ASSERT(static_cast<int>(ranks.size()) == p);
-    for (int rank = 0; rank < p; ++rank) RC_ASSERT(ranks[static_cast<std::size_t>(rank)] == rank);
+    for (int rank = 0; rank < p; ++rank) RC_ASSERT(ranks[rank] == rank);
   });
   // 12 ranks in groups of 4: 0 1 2 3, 4 5 6 7, 8 9 10 11; those of one position are 0 4 8, 1 5 9 and so on.
   CHECK(inside_groups(4, 12).rank(1, 2) == 6);
@@ -101,11 +101,11 @@ TEST_CASE("each communicator carries out the rounds of one alone, and no message
         RC_ASSERT(message_count(all) == message_count(one) * among.count(p));
         for (int r = 0; r < all.rounds; ++r) {
           RC_ASSERT(all.like_round(r) == one.like_round(r));
-          std::vector<Round> of(static_cast<std::size_t>(among.count(p)));
+          std::vector<Round> of(among.count(p));
           for (const Message& m : all.round(r)) {
             RC_ASSERT(among.of(m.from) == among.of(m.to));
             const int c = among.of(m.from), first = among.rank(c, 0);
-            of[static_cast<std::size_t>(c)].push_back(
+            of[c].push_back(
                 {(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
           }
           for (const Round& round : of) RC_ASSERT(same(round, one.round(r)));
@@ -157,8 +157,8 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
     CHECK(terms.sent == 60_MB);
     CHECK(terms.copied == 60_MB);
     CHECK(terms.total_wire() == 60_MB);
-    CHECK(terms.messages[static_cast<std::size_t>(path)] == 3);
-    CHECK(terms.wire[static_cast<std::size_t>(path)] == 60_MB);
+    CHECK(terms.messages[path] == 3);
+    CHECK(terms.wire[path] == 60_MB);
   };
   cost(Placement::machines, static_cast<int>(Path::ring));
   cost(Placement::machine, static_cast<int>(Path::inner));

@@ -119,7 +119,7 @@ TEST_CASE("pushes to co-located shards take what max-min fair sharing gives") {
 
 TEST_CASE("closed forms of equal shards") {
   // n = 12 MB over M shards of p = 4 workers: max(p, M)·n/M dedicated, (p-1)·n/M co-located.
-  const auto equal = [](int count) { return std::vector<Bytes>(static_cast<std::size_t>(count), 12_MB / count); };
+  const auto equal = [](int count) { return std::vector<Bytes>(count, 12_MB / count); };
   require_close(48e6, wire(equal(1), 4, false), 1e-14, "one dedicated server: p·n");
   require_close(24e6, wire(equal(2), 4, false), 1e-14, "two: p·n/2");
   require_close(12e6, wire(equal(4), 4, false), 1e-14, "four: n, a worker's own link");

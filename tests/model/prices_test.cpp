@@ -35,7 +35,7 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
     for (int j = 0; j < static_cast<int>(shards.size()); ++j) {
       const int host = shard_host(cluster, static_cast<int>(shards.size()), co_located, j);
       if (i == host) continue;
-      const double bytes = shards[static_cast<std::size_t>(j)].si();
+      const double bytes = shards[j].si();
       if (nodes) {
         const double inside = cluster.link.bandwidth / nodes->inner.bandwidth;
         const auto machine = [&](int rank) { return rank < p ? rank / nodes->gpus_per_node : rank; };
@@ -325,7 +325,7 @@ TEST_CASE("a fabric costs what is used of it") {
         Fabric::Route route;
         fabric.append_route(from, to, route);
         for (const int link : route)
-          CHECK(fabric.links().at(static_cast<std::size_t>(link)).bandwidth == BytesPerSecond(12.5e9));
+          CHECK(fabric.links().at(link).bandwidth == BytesPerSecond(12.5e9));
       }
     return fabric.links().size();
   };
@@ -401,7 +401,7 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   for (const Message& m : round) {
     Fabric::Route route;
     fabric.append_route(m.from, m.to, route);
-    for (const int link : route) ++load[static_cast<std::size_t>(link)];
+    for (const int link : route) ++load[link];
   }
   std::vector<int> expected(2 * 8, 2);        // each worker sends and receives a block of each ring
   expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
@@ -428,7 +428,7 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
         const ClusterPrices prices(cluster);
         const Operation operation =
             std::array{Operation::all_reduce, Operation::all_gather,
-                       Operation::reduce_scatter}[static_cast<std::size_t>(integer_between(0, 2))];
+                       Operation::reduce_scatter}[integer_between(0, 2)];
         const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
         assert_close(
             price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), collective_prices(cluster))
@@ -673,7 +673,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
-    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards),
+    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(shards, 1_MB / shards),
                                                     co_located),
                  collective_prices(cluster))
         .bandwidth.si();

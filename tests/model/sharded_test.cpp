@@ -74,7 +74,7 @@ Workload random_workload() {
 double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w) {
   const auto buckets = make_buckets(w, s.exchange);
   const int n = static_cast<int>(buckets.size());
-  const auto at = [&](int i) -> const Bucket& { return buckets[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> const Bucket& { return buckets[i]; };
   const bool whole = s.exchange.grouping == Grouping::whole_model, overlap = s.exchange.overlap && !whole;
   const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
@@ -117,7 +117,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     for (int i = n - 1; i >= 0; --i) {
       if (s.stage == ShardingStage::gradients)
         link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(at(i).bytes);
-      gpu = std::max(gpu, link) + forward[static_cast<std::size_t>(i)];
+      gpu = std::max(gpu, link) + forward[i];
     }
     if (!every) gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
     for (int pass = every ? 1 : w.accumulation; pass <= w.accumulation; ++pass) {
@@ -143,7 +143,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     };
     std::vector<Use> uses;
     for (int pass = 1; pass <= w.accumulation; ++pass) {
-      for (int i = n - 1; i >= 0; --i) uses.push_back({forward[static_cast<std::size_t>(i)], i, true, false});
+      for (int i = n - 1; i >= 0; --i) uses.push_back({forward[i], i, true, false});
       const bool reduces = every || pass == w.accumulation;
       const double slowed = reduces || ahead > 0 ? slowdown : 1.0;
       for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowed, i, i > 0, reduces});

@@ -169,7 +169,7 @@ TEST_CASE("the default answer of collectives is the full replay's on every topol
     if (std::holds_alternative<Nodes>(cluster.topology)) cluster.workers = (p + 3) / 4 * 4;
     const auto algorithms = collective_algorithms();
     const CollectiveAlgorithm& entry =
-        algorithms[static_cast<std::size_t>(random.between(0, static_cast<int>(algorithms.size()) - 1))];
+        algorithms[random.between(0, static_cast<int>(algorithms.size()) - 1)];
     CollectiveChoice choice;
     if (random.between(0, 2) > 0) choice.algorithm = entry.algorithm;
     if (choice.algorithm == Algorithm::hierarchical)

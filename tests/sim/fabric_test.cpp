@@ -44,7 +44,7 @@ std::string compare(const Cluster& cluster, int shards) {
       if (ours.size() != theirs.size())
         return fmt::format("{} to {}: {} links, SimGrid has {}", a, b, ours.size(), theirs.size());
       for (std::size_t i = 0; i < ours.size(); ++i) {
-        const auto& link = fabric.links().at(static_cast<std::size_t>(ours[i]));
+        const auto& link = fabric.links().at(ours[i]);
         if (number.try_emplace(theirs[i], ours[i]).first->second != ours[i] ||
             link_of.try_emplace(ours[i], theirs[i]).first->second != theirs[i])
           return fmt::format("{} to {}: hop {} is another link ({})", a, b, i, theirs[i]->get_name());

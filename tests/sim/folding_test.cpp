@@ -175,7 +175,7 @@ TEST_CASE("every collective folds exactly") {
       [] {
         const auto algorithms = collective_algorithms();
         const CollectiveAlgorithm& entry =
-            algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+            algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
         const Cluster cluster = any_cluster(any_workers(64), 0);
         // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
         Scenario scenario =
@@ -187,7 +187,7 @@ TEST_CASE("every collective folds exactly") {
           choice.group_size.value = g;
           const auto between = algorithms_between(entry.operation);
           choice.between_groups =
-              between[static_cast<std::size_t>(integer_between(0, static_cast<int>(between.size()) - 1))];
+              between[integer_between(0, static_cast<int>(between.size()) - 1)];
         }
         if ((entry.algorithm == Algorithm::multi_ring || entry.algorithm == Algorithm::nccl_tree) && coin()) {
           choice.group_size.value = integer_between(1, cluster.workers);
@@ -304,8 +304,8 @@ TEST_CASE("collectives inside and between groups fold exactly") {
         constexpr std::array inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling};
         constexpr std::array between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling,
                                         Algorithm::binary_tree, Algorithm::double_binary_tree};
-        strategy.collective.algorithm = inside[static_cast<std::size_t>(integer_between(0, 2))];
-        strategy.all_reduce.algorithm = between[static_cast<std::size_t>(integer_between(0, 4))];
+        strategy.collective.algorithm = inside[integer_between(0, 2)];
+        strategy.all_reduce.algorithm = between[integer_between(0, 4)];
         require_folds_exactly(scenario_of(cluster, strategy));
       },
       100);

@@ -72,7 +72,7 @@ Topology random_topology(int p) {
     case 0: return Star{};
     case 1:
     case 2: {
-      const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
+      const int size = sizes[integer_between(0, static_cast<int>(sizes.size()) - 1)];
       const auto racks =
           coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
       return Nodes{size,

@@ -35,7 +35,7 @@ std::vector<Tensor> cut_evenly(std::int64_t d, std::int64_t count) {
   return tensors;
 }
 std::vector<Tensor> cut_unevenly(std::int64_t d, std::int64_t count) {
-  std::vector<Tensor> tensors(static_cast<std::size_t>(count - 1), vector_of(1));
+  std::vector<Tensor> tensors(count - 1, vector_of(1));
   tensors.push_back(vector_of(d - (count - 1)));
   return tensors;
 }

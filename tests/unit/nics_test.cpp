@@ -52,13 +52,13 @@ TEST_CASE(
         const int gpus = integer_between(1, 40), count = integer_between(1, gpus), c = integer_between(1, gpus);
         for (const NicOfGpu rule : {NicOfGpu::in_turn, NicOfGpu::neighbours}) {
           const Nics machine{gpus, count, rule};
-          std::vector<int> leave(static_cast<std::size_t>(count)), enter = leave;
+          std::vector<int> leave(count), enter = leave;
           std::set<int> taken;
           for (int j = 0; j < c; ++j) {
             const int gpu = machine.gpu_in_turn(j, gpus);
             taken.insert(gpu);
-            ++leave[static_cast<std::size_t>(machine.of(gpu))];
-            ++enter[static_cast<std::size_t>(machine.of((gpu + 1) % gpus))];
+            ++leave[machine.of(gpu)];
+            ++enter[machine.of((gpu + 1) % gpus)];
           }
           const int most = (c + count - 1) / count;
           const std::string what = fmt::format("{} GPUs, {} NICs, rule {}, c = {}: leave {}, enter {}", gpus, count,

@@ -25,20 +25,20 @@ struct Ratio {
 Ratio brute_force(const TimedEventGraph& graph) {
   Ratio best;
   const int n = static_cast<int>(graph.duration.size());
-  std::vector<bool> on_path(static_cast<std::size_t>(n), false);
+  std::vector<bool> on_path(n, false);
   const std::function<void(int, int, double, int)> extend = [&](int start, int v, double time, int lag) {
-    time += graph.duration[static_cast<std::size_t>(v)];
-    on_path[static_cast<std::size_t>(v)] = true;
+    time += graph.duration[v];
+    on_path[v] = true;
     for (const auto& edge : graph.edges) {
       if (edge.from != v || edge.to < start) continue;  // `start` is the smallest of its cycle
       if (edge.to == start) {
         const double ratio = time / (lag + edge.lag);
         if (!best.found || ratio > best.value) best = {true, ratio};
-      } else if (!on_path[static_cast<std::size_t>(edge.to)]) {
+      } else if (!on_path[edge.to]) {
         extend(start, edge.to, time, lag + edge.lag);
       }
     }
-    on_path[static_cast<std::size_t>(v)] = false;
+    on_path[v] = false;
   };
   for (int start = 0; start < n; ++start) extend(start, start, 0.0, 0);
   return best;
@@ -50,9 +50,9 @@ bool exceeds(const TimedEventGraph& graph, double period) {
   for (std::size_t pass = 0; pass <= graph.duration.size(); ++pass) {
     bool changed = false;
     for (const auto& edge : graph.edges) {
-      const double reach = x[static_cast<std::size_t>(edge.from)] +
-                           graph.duration[static_cast<std::size_t>(edge.from)] - period * edge.lag;
-      double& mine = x[static_cast<std::size_t>(edge.to)];
+      const double reach = x[edge.from] +
+                           graph.duration[edge.from] - period * edge.lag;
+      double& mine = x[edge.to];
       if (reach > mine) {
         mine = reach;
         changed = true;
@@ -70,7 +70,7 @@ void assert_real(const TimedEventGraph& graph, const CriticalCycle& cycle) {
   int lag = 0;
   for (std::size_t i = 0; i < cycle.vertices.size(); ++i) {
     const int from = cycle.vertices[i], to = cycle.vertices[(i + 1) % cycle.vertices.size()];
-    time += graph.duration[static_cast<std::size_t>(from)];
+    time += graph.duration[from];
     int least = std::numeric_limits<int>::max();  // among parallel edges the one with the smallest lag is critical
     for (const auto& edge : graph.edges)
       if (edge.from == from && edge.to == to) least = std::min(least, edge.lag);
@@ -86,15 +86,15 @@ void assert_real(const TimedEventGraph& graph, const CriticalCycle& cycle) {
 TimedEventGraph random_graph(int max_vertices, int edges_per_vertex, const std::function<double()>& duration) {
   TimedEventGraph graph;
   const int n = integer_between(1, max_vertices);
-  std::vector<int> rank(static_cast<std::size_t>(n));
+  std::vector<int> rank(n);
   std::iota(rank.begin(), rank.end(), 0);
   for (int i = n - 1; i > 0; --i)
-    std::swap(rank[static_cast<std::size_t>(i)], rank[static_cast<std::size_t>(integer_between(0, i))]);
+    std::swap(rank[i], rank[integer_between(0, i)]);
   for (int v = 0; v < n; ++v) graph.duration.push_back(integer_between(0, 9) == 0 ? 0.0 : duration());
   const int m = integer_between(0, edges_per_vertex * n);
   for (int e = 0; e < m; ++e) {
     const int from = integer_between(0, n - 1), to = integer_between(0, n - 1);
-    const bool forward = rank[static_cast<std::size_t>(from)] < rank[static_cast<std::size_t>(to)];
+    const bool forward = rank[from] < rank[to];
     graph.edges.push_back({from, to, integer_between(forward ? 0 : 1, 3)});
   }
   return graph;
@@ -229,7 +229,7 @@ TEST_CASE("the period is the growth rate of the earliest start times") {
         const auto starts = first_steps(graph, steps + 1);
         const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
         for (const int v : cycle.vertices)
-          RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
+          RC_ASSERT(starts.back()[v] >= cycle.period * steps * (1 - 1e-9));
         for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
       },
       1000);

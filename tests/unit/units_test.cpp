@@ -86,7 +86,7 @@ void check_round_trip(const char* dimension) {
       std::string("a round ") + dimension + " keeps a short text",
       [] {
         const auto units = units_of<Q>();
-        const Unit& unit = units[static_cast<std::size_t>(integer_between(0, static_cast<int>(units.size()) - 1))];
+        const Unit& unit = units[integer_between(0, static_cast<int>(units.size()) - 1)];
         const std::string written = fmt::format("{}{}", integer_between(1, 999), unit.suffix);
         const Q value = parse_quantity<Q>(written);
         const std::string text = exact_text(value);

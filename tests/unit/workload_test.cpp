@@ -279,7 +279,7 @@ TEST_CASE("segments are equal and ready with the tensor in which they end") {
         const auto total = static_cast<std::int64_t>(w.gradient_bytes.si());
         Seconds ready{};
         for (int s = 1; s <= count; ++s) {
-          const Bucket& segment = segments[static_cast<std::size_t>(s - 1)];
+          const Bucket& segment = segments[s - 1];
           ready += segment.gap;
           // In whole numbers, so that no rounding decides: the first tensor with cumulative · L >= total · s.
           std::int64_t cumulative = 0;
