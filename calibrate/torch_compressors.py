@@ -2,7 +2,7 @@
 """Times gradient compressors written with plain PyTorch operations beside this project's kernels of the same methods.
 
     stepcast-calibrate device -o h100.json
-    torch_compressors.py --samples h100.samples.jsonl.gz --output h100-torch.json
+    torch_compressors.py --samples h100.samples.jsonl --output h100-torch.json
 
 Each method encodes a vector of normal numbers and decodes its message, written from its paper as one would in PyTorch:
 no custom kernel, no compiler. Times are the device's, by CUDA events, L2 flushed before each; the device is kept busy
@@ -21,7 +21,6 @@ With samples, what the events around a sample add (calibrate/event_overhead.hpp)
 A ratio is PyTorch's time over ours. Where there is none, `why` says what is missing. Needs torch, nothing else.
 """
 import argparse
-import gzip
 import json
 import math
 import os
@@ -406,12 +405,10 @@ def without_events(time, events, launch):
 
 def read_samples(path):
     """The device's name, {kernel: [(size, median of cold samples without the events' share)] by size}, and event_overhead."""
-    if not os.path.exists(path) and os.path.exists(path + ".gz"):
-        path += ".gz"
     try:
-        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")[:-1]  # a last line without its end was not written whole
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise PeerError(f"{path}: {error}; --samples wants the file that stepcast-calibrate device leaves beside its profile")
     device, cold, repeats = None, {}, {}
     for number, line in enumerate(lines, 1):

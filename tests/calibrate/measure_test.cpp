@@ -7,7 +7,6 @@
 
 #include "calibrate/calibration_error.hpp"
 #include "calibrate/calibration_progress.hpp"
-#include "calibrate/gzip.hpp"
 #include "calibrate/measure.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -277,36 +276,6 @@ TEST_CASE("a full disk ends the measurement and keeps what was measured") {
   world.next = [](int) { return Sample{2e-3, 1e9}; };
   CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader),
                     ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
-}
-
-TEST_CASE("compressed samples are read, and continued") {
-  if (!has_gzip()) return;
-  std::mt19937_64 random(4);
-  std::string text;
-  for (int i = 0; i < 300000; ++i) text += static_cast<char>('a' + random() % 20);
-  CHECK(gunzip(gzip(text)) == text);
-  CHECK(gunzip(gzip("")) == std::string());
-  CHECK_FALSE(gunzip("no gzip"));
-  CHECK_FALSE(gunzip(gzip(text).substr(0, 1000)));
-
-  const Folder folder;
-  const fs::path path = folder / "a.samples.jsonl";
-  World world;
-  world.next = [](int) { return Sample{2e-3, 1e9}; };
-  const std::vector<Subject> subjects = {subject_of(world, "one", {100, 200})};
-  {
-    SampleFile file(path, kHeader);
-    measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
-  }
-  const fs::path compressed = compress_samples(path);
-  CHECK(compressed == path.string() + ".gz");
-  CHECK_FALSE(fs::exists(path));
-  CHECK(read_samples(path)->records.size() == 2);
-  const int before = world.cold_runs;
-  SampleFile file(path, kHeader);
-  CHECK(file.count() == 2);
-  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
-  CHECK(world.cold_runs == before);
 }
 
 TEST_CASE("no time is taken of a kernel that is wrong, and errors name what failed") {

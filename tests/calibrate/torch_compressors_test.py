@@ -3,7 +3,6 @@
 
     torch_compressors_test.py PATH/kernel_names
 """
-import gzip
 import importlib.util
 import json
 import math
@@ -93,17 +92,6 @@ class Samples(unittest.TestCase):
         self.assertEqual(peers.read_samples(self.path)[2], (3.0, 2.0))
         Path(self.path).write_text("\n".join(text[:1] + text[2 + len(OWN):]))
         with self.assertRaisesRegex(peers.PeerError, "no samples of device/single"): peers.read_samples(self.path)
-
-    def test_compressed(self):
-        self.write([{"name": "a/b", "size": 1, "cold_s": [2.0]}])
-        with open(self.path, "rb") as plain, gzip.open(self.path + ".gz", "wb") as packed:
-            packed.write(plain.read())
-        os.remove(self.path)
-        for path in (self.path, self.path + ".gz"):
-            self.assertEqual(peers.read_samples(path)[1]["a/b"], [(1, 2.0)])
-        with open(self.path + ".gz", "r+b") as packed:
-            packed.truncate(20)
-        with self.assertRaisesRegex(peers.PeerError, "samples.jsonl.gz: "): peers.read_samples(self.path)
 
     def test_faults_name_file_and_line(self):
         self.write([{"name": "a/b", "size": 1}])
