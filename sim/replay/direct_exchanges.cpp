@@ -46,12 +46,10 @@ double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId 
 double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track, TaskId task) {
   std::vector<Inbox>& inboxes = inboxes_[task];
   std::vector<Posted> outgoing;
-  for (const auto& [message, inbox] : messages.outgoing)
-    outgoing.push_back({message, &inboxes[inbox]});
+  for (const auto& [message, inbox] : messages.outgoing) outgoing.push_back({message, &inboxes[inbox]});
   const auto comms = start_messages(outgoing, 1.0);
   double sent = 0.0;
-  for (const int inbox : messages.expected)
-    sent = std::max(sent, receive(inboxes[inbox], track));
+  for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[inbox], track));
   for (const auto& comm : comms) comm->wait();
   return sent;
 }

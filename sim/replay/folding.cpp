@@ -153,10 +153,8 @@ class DirectFold {
     for (int shard = 0; shard < graph_.shards; ++shard) {
       std::vector<double> colour{1.0};
       for (const Task& task : graph_.tasks) {
-        if (const auto* serve = std::get_if<ServeWork>(&task.work))
-          colour.push_back(serve->time[shard].si());
-        if (const auto* shards = std::get_if<ShardWork>(&task.work))
-          colour.push_back(shards->shard_bytes[shard].si());
+        if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[shard].si());
+        if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[shard].si());
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});

@@ -34,8 +34,8 @@ std::string describe(const FidelityDecision& fidelity, const SimulatedCluster& s
   return fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
 }
 
-Progress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
-                        const StepGraph& graph) {
+StepProgress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
+                            const StepGraph& graph) {
   std::vector<int> tasks;
   std::size_t tracks = 0;
   for (const Participant& participant : participants) {
@@ -43,11 +43,11 @@ Progress begin_progress(const std::vector<Participant>& participants, const Scen
     for (const Track& track : participant.tracks) tasks.back() += static_cast<int>(track.tasks.size());
     tracks += participant.tracks.size();
   }
-  return Progress(progress_rules(scenario, graph), tasks, tracks);
+  return StepProgress(progress_rules(scenario, graph), tasks, tracks);
 }
 
 ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
-                 const Progress& progress, Recorder& recorder) {
+                 const StepProgress& progress, Recorder& recorder) {
   ReplayLog log{kinds, recorder.take_timelines(), progress.step_ends(), {}, progress.period(), progress.last()};
   for (const Participant& participant : participants)
     if (participant.role == Role::worker) log.worker_pass_ends.push_back(progress.step_ends(participant.number));
@@ -66,7 +66,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   std::vector<Participant> participants = participants_on(*simulated, graph);
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
   Executor executor(*simulated, scenario, graph, run);
-  Progress progress = begin_progress(participants, scenario, graph);
+  StepProgress progress = begin_progress(participants, scenario, graph);
   Recorder recorder(empty_timelines(*simulated, cluster, graph, kinds), participants, graph, observer);
   run_tracks(engine, participants, graph, executor, progress, recorder);
 

@@ -30,10 +30,7 @@ class SteadyState {
   /// @param memory     longest lag of a dependency, in steps
   /// @param tolerance  relative to D: two times count as equal
   explicit SteadyState(int memory, int longest_period = 16, double tolerance = 1e-10)
-      : memory_(memory),
-        longest_period_(longest_period),
-        tolerance_(tolerance),
-        differences_(longest_period) {}
+      : memory_(memory), longest_period_(longest_period), tolerance_(tolerance), differences_(longest_period) {}
 
   /// Adds the ends of every stream in the next step; returns the period once there is one.
   std::optional<Period> add(std::vector<double> ends);

@@ -28,12 +28,12 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   return rules;
 }
 
-Progress::Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
+StepProgress::StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
     : rules_(rules), own_(tasks.size()), tracks_(tracks), steady_(rules.longest_lag) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += own_[i].tasks = tasks[i];
 }
 
-bool Progress::begin(std::size_t participant, int step) {
+bool StepProgress::begin(std::size_t participant, int step) {
   Own& self = own_[participant];
   if (stopping_ && step > (rules_.asynchronous ? self.begun : begun_)) return false;
   if (runs_away(step)) {
@@ -45,21 +45,21 @@ bool Progress::begin(std::size_t participant, int step) {
   return true;
 }
 
-bool Progress::runs_away(int step) const {
+bool StepProgress::runs_away(int step) const {
   return rules_.asynchronous && !stopping_ && step > kMostAhead * (slowest_ + 1);
 }
 
-bool Progress::is_too_far_ahead(int step) const {
+bool StepProgress::is_too_far_ahead(int step) const {
   return rules_.staleness && !stopping_ && step - slowest_ > *rules_.staleness;
 }
 
-void Progress::end_track(std::size_t track, int step, double time) {
+void StepProgress::end_track(std::size_t track, int step, double time) {
   const auto offset = static_cast<std::size_t>(step - first_kept_);
   while (track_ends_.size() <= offset) track_ends_.emplace_back(tracks_, 0.0);
   track_ends_[offset][track] = time;
 }
 
-bool Progress::end_task(std::size_t participant, int step, double time) {
+bool StepProgress::end_task(std::size_t participant, int step, double time) {
   Own& self = own_[participant];
   if (count(self.ended, step) == self.tasks) self.step_ends.push_back(time);
   if (count(ended_, step) < tasks_) return false;
@@ -67,7 +67,7 @@ bool Progress::end_task(std::size_t participant, int step, double time) {
   return true;
 }
 
-void Progress::end_step(int step, double time) {
+void StepProgress::end_step(int step, double time) {
   step_ends_.push_back(time);
   slowest_ = step + 1;
   if (stopping_) return;

@@ -29,11 +29,11 @@ struct ProgressRules {
 
 ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
 
-class Progress {
+class StepProgress {
  public:
   /// @param tasks  by participant: how many of a step it takes part in
   /// @param tracks  of all participants
-  Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
+  StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
 
   /// A participant's track has come to `step`. Whether it begins it, or has nothing more to do.
   bool begin(std::size_t participant, int step);

@@ -16,7 +16,7 @@ namespace s4u = simgrid::s4u;
 
 class Tracks {
  public:
-  Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, Progress& progress,
+  Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, StepProgress& progress,
          Recorder& recorder)
       : participants_(participants),
         graph_(graph),
@@ -39,7 +39,7 @@ class Tracks {
     if (progress_.ran_away())
       throw ModelError(fmt::format(
           "an asynchronous worker does more than {} steps while the slowest does one: such a scenario has no step time",
-          Progress::kMostAhead));
+          StepProgress::kMostAhead));
     if (ended_ < tracks)
       throw std::logic_error(
           fmt::format("the replay came to a stop with {} of {} streams still waiting", tracks - ended_, tracks));
@@ -102,7 +102,7 @@ class Tracks {
   std::vector<Participant>& participants_;
   const StepGraph& graph_;
   Executor& executor_;
-  Progress& progress_;
+  StepProgress& progress_;
   Recorder& recorder_;
   std::vector<std::vector<Dependency>> incoming_;  ///< by task
   std::vector<Track*> waiting_for_slowest_;
@@ -113,7 +113,7 @@ class Tracks {
 }  // namespace
 
 void run_tracks(s4u::Engine& engine, std::vector<Participant>& participants, const StepGraph& graph, Executor& executor,
-                Progress& progress, Recorder& recorder) {
+                StepProgress& progress, Recorder& recorder) {
   Tracks(participants, graph, executor, progress, recorder).run(engine);
 }
 

@@ -17,6 +17,6 @@ namespace stepcast {
 /// the progress's.
 /// @throws ModelError when a worker runs away, or a message is too large to be counted
 void run_tracks(simgrid::s4u::Engine& engine, std::vector<Participant>& participants, const StepGraph& graph,
-                Executor& executor, Progress& progress, Recorder& recorder);
+                Executor& executor, StepProgress& progress, Recorder& recorder);
 
 }  // namespace stepcast

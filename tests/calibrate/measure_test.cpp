@@ -6,7 +6,6 @@
 #include <random>
 
 #include "calibrate/calibration_error.hpp"
-#include "calibrate/calibration_progress.hpp"
 #include "calibrate/measure.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -372,11 +371,4 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
       std::find_if(records.begin(), records.end(), [](const Record& r) { return r.name == "device/product"; });
   for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
   CHECK(own->discarded > 0);
-}
-
-TEST_CASE("progress tells the time left") {
-  CHECK(progress_text(20, 20, 100, 0, "one") == "20 of 100 measured: one");
-  // 10 in 5 s, 70 to go.
-  CHECK(progress_text(30, 20, 100, 5, "") == "30 of 100 measured, 35 s left");
-  CHECK(progress_text(30, 20, 1000, 5, "") == "30 of 1000 measured, 8 min 5 s left");
 }
