@@ -11,7 +11,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
-#include "sim/replay/fidelity.hpp"
+#include "sim/replay/folding.hpp"
 
 namespace stepcast {
 namespace {
