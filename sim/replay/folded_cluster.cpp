@@ -50,8 +50,7 @@ class QuotientPlatform {
       }
       sg::Route route;
       for (const auto& [link, times] : flow.links)
-        route.insert(route.end(), static_cast<std::size_t>(times),
-                     s4u::LinkInRoute(links[link]));
+        route.insert(route.end(), static_cast<std::size_t>(times), s4u::LinkInRoute(links[link]));
       if (route.size() == flow.links.size()) {
         ends.push_back({add_host(1.0), sink_});
         sg::connect_host(root_, ends.back().from, route);
@@ -147,9 +146,8 @@ class FoldedCluster : public SimulatedCluster {
   [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
 
   SimulatedExchange exchange(const ShardWork& work, std::size_t participant) override {
-    return exchange(work.exchange, participant, [&](const DirectFlow& flow) {
-      return work.shard_bytes[flow.shard].si();
-    });
+    return exchange(work.exchange, participant,
+                    [&](const DirectFlow& flow) { return work.shard_bytes[flow.shard].si(); });
   }
   SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
     return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });

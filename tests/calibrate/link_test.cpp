@@ -900,8 +900,7 @@ TEST_CASE("every closed form gives its alpha and beta back") {
       "T = rounds·α + factor·n·β",
       [] {
         const auto algorithms = collective_algorithms();
-        const CollectiveAlgorithm& one =
-            algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
+        const CollectiveAlgorithm& one = algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
         RC_PRE(one.algorithm != Algorithm::hierarchical && one.algorithm != Algorithm::multi_ring);
         const int p = integer_between(2, 64);
         const double alpha = positive_between(1e-7, 1e-4), bandwidth = positive_between(1e9, 1e12);

@@ -360,4 +360,3 @@ TEST_CASE("products are those of column-major matrices") {
   CHECK(multiply(CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_SUCCESS);
   CHECK(c == x);
 }
-

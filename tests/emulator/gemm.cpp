@@ -67,8 +67,7 @@ struct Product {
       for (int begin = 0; begin < k; begin += kBlock) {
         const int depth = std::min(kBlock, k - begin);
         for (int p = 0; p < depth; ++p)
-          for (int i = 0; i < rows; ++i)
-            part[p * kBlock + i] = static_cast<double>(a.at(first + i, begin + p));
+          for (int i = 0; i < rows; ++i) part[p * kBlock + i] = static_cast<double>(a.at(first + i, begin + p));
         for (int j = 0; j < n; ++j) {
           double* const sum = &sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows)];
           for (int p = 0; p < depth; ++p) {

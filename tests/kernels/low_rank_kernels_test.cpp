@@ -14,8 +14,7 @@ namespace {
 double dot(const std::vector<float>& x, std::int64_t i, std::int64_t j, std::int64_t length) {
   double sum = 0;
   for (std::int64_t l = 0; l < length; ++l)
-    sum += static_cast<double>(x[i * length + l]) *
-           static_cast<double>(x[j * length + l]);
+    sum += static_cast<double>(x[i * length + l]) * static_cast<double>(x[j * length + l]);
   return sum;
 }
 
@@ -87,11 +86,8 @@ TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were m
         for (std::int64_t i = 0; i < r; ++i) {
           double product = 0;
           for (std::int64_t l = 0; l < length; ++l)
-            product += static_cast<double>(q[i * length + l]) *
-                       static_cast<double>(before[j * length + l]);
-          for (std::int64_t l = 0; l < length; ++l)
-            left[l] -=
-                product * static_cast<double>(q[i * length + l]);
+            product += static_cast<double>(q[i * length + l]) * static_cast<double>(before[j * length + l]);
+          for (std::int64_t l = 0; l < length; ++l) left[l] -= product * static_cast<double>(q[i * length + l]);
         }
         for (std::int64_t l = 0; l < length; ++l) {
           size += std::pow(static_cast<double>(before[j * length + l]), 2);

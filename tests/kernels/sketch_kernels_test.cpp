@@ -169,9 +169,7 @@ TEST_CASE("3LC: within half of s·max|x|, back over runs of zeros") {
 }
 
 TEST_CASE("3LC: runs of two to fourteen zero bytes are one byte") {
-  const auto zeros = [](int count) {
-    return std::vector<std::uint8_t>(count, std::uint8_t{121});
-  };
+  const auto zeros = [](int count) { return std::vector<std::uint8_t>(count, std::uint8_t{121}); };
   const auto code = [](std::initializer_list<int> values) {
     std::vector<std::uint8_t> all;
     for (const int value : values) all.push_back(static_cast<std::uint8_t>(value));

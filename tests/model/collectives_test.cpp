@@ -417,8 +417,7 @@ TEST_CASE("terms are on the path that the messages take") {
         ++entering[m.to / g];
       }
       for (int group = 0; g < p && group <= (p - 1) / g; ++group)
-        one_each_leaves = one_each_leaves && leaving[group] == parameters.rings &&
-                          entering[group] == parameters.rings;
+        one_each_leaves = one_each_leaves && leaving[group] == parameters.rings && entering[group] == parameters.rings;
       inner_rounds += inner;
     }
     // Only hierarchical and nccl-tree know groups: as many inner rounds as stay inside them.
@@ -553,9 +552,9 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
   const auto beta = [](int pairs, int nics, SecondsPerByte inside) {
     Prices prices;
     prices.path.fill({0_s, 0.8_ns_per_B});
-    prices.path[Path::inner].beta = inside;
+    prices.path[static_cast<std::size_t>(Path::inner)].beta = inside;
     // The far traffic of all 8 workers shares the NICs.
-    prices.path[Path::far].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
+    prices.path[static_cast<std::size_t>(Path::far)].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
     const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
     return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;
   };
@@ -811,9 +810,7 @@ TEST_CASE("auto decides for the cheapest algorithm") {
         if (coin()) choice.group_size.value = integer_between(1, 16);
         if (coin()) choice.pipeline_segments.value = integer_between(1, 64);
         if (coin()) choice.rings.value = integer_between(1, 16);
-        if (coin())
-          choice.between_groups =
-              algorithms_between(Operation::all_reduce)[integer_between(0, 3)];
+        if (coin()) choice.between_groups = algorithms_between(Operation::all_reduce)[integer_between(0, 3)];
         const CollectiveCall call = decide(operation, choice, n, p, prices, {topology_group, nics});
         RC_ASSERT(call.algorithm->operation == operation);
         RC_ASSERT(call.bytes == n);

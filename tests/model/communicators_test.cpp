@@ -20,8 +20,7 @@ namespace {
 /// A random entry of the table with parameters for m participants.
 CollectiveCall random_call(int m, Communicators among) {
   const auto algorithms = collective_algorithms();
-  const CollectiveAlgorithm& entry =
-      algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
+  const CollectiveAlgorithm& entry = algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
   CollectiveCall call{&entry, {}, Bytes(positive_between(1, 1e9)), {}, among};
   call.parameters.segments = integer_between(1, 3);
   int& g = call.parameters.group_size = integer_between(1, m);
@@ -105,8 +104,7 @@ TEST_CASE("each communicator carries out the rounds of one alone, and no message
           for (const Message& m : all.round(r)) {
             RC_ASSERT(among.of(m.from) == among.of(m.to));
             const int c = among.of(m.from), first = among.rank(c, 0);
-            of[c].push_back(
-                {(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
+            of[c].push_back({(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
           }
           for (const Round& round : of) RC_ASSERT(same(round, one.round(r)));
         }

@@ -324,8 +324,7 @@ TEST_CASE("a fabric costs what is used of it") {
         if (from == to) continue;
         Fabric::Route route;
         fabric.append_route(from, to, route);
-        for (const int link : route)
-          CHECK(fabric.links().at(link).bandwidth == BytesPerSecond(12.5e9));
+        for (const int link : route) CHECK(fabric.links().at(link).bandwidth == BytesPerSecond(12.5e9));
       }
     return fabric.links().size();
   };
@@ -427,8 +426,7 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
         choice.rings.value = integer_between(1, g);
         const ClusterPrices prices(cluster);
         const Operation operation =
-            std::array{Operation::all_reduce, Operation::all_gather,
-                       Operation::reduce_scatter}[integer_between(0, 2)];
+            std::array{Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}[integer_between(0, 2)];
         const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
         assert_close(
             price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), collective_prices(cluster))
@@ -673,8 +671,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
-    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(shards, 1_MB / shards),
-                                                    co_located),
+    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(shards, 1_MB / shards), co_located),
                  collective_prices(cluster))
         .bandwidth.si();
   };

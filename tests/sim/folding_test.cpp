@@ -9,7 +9,6 @@
 #include "models/scenario/foldable.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/replay_job.hpp"
-#include "sim/replay/fidelity.hpp"
 #include "sim/replay/folding.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"
@@ -174,8 +173,7 @@ TEST_CASE("every collective folds exactly") {
       "folded equals full, collectives",
       [] {
         const auto algorithms = collective_algorithms();
-        const CollectiveAlgorithm& entry =
-            algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
+        const CollectiveAlgorithm& entry = algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
         const Cluster cluster = any_cluster(any_workers(64), 0);
         // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
         Scenario scenario =
@@ -186,8 +184,7 @@ TEST_CASE("every collective folds exactly") {
           while (cluster.workers % g != 0) --g;
           choice.group_size.value = g;
           const auto between = algorithms_between(entry.operation);
-          choice.between_groups =
-              between[integer_between(0, static_cast<int>(between.size()) - 1)];
+          choice.between_groups = between[integer_between(0, static_cast<int>(between.size()) - 1)];
         }
         if ((entry.algorithm == Algorithm::multi_ring || entry.algorithm == Algorithm::nccl_tree) && coin()) {
           choice.group_size.value = integer_between(1, cluster.workers);
