@@ -12,6 +12,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 
 namespace stepcast {
 
@@ -76,7 +77,7 @@ std::vector<std::string> find_axes_in_object(const Json& json, const std::string
 
 template <class T>
 std::vector<std::string> find_axes(const Json& json, const std::string& pointer) {
-  if constexpr (std::is_same_v<T, Json>) {
+  if constexpr (std::is_same_v<T, JsonValue>) {
     return {};
   } else if constexpr (IsVector<T>::value) {
     const bool list_of_lists = json.is_array() && !json.empty() &&

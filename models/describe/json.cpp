@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json_value.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -240,5 +242,9 @@ std::string describe_value(const Json& value) {
   if (value.is_array()) return value.empty() ? "an empty list" : fmt::format("a list of {}", value.size());
   return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
+
+JsonValue::JsonValue() : JsonValue(Json::object()) {}
+JsonValue::JsonValue(Json value) : value_(std::make_shared<const Json>(std::move(value))) {}
+bool JsonValue::operator==(const JsonValue& other) const { return value_ == other.value_ || *value_ == *other.value_; }
 
 }  // namespace stepcast

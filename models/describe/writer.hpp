@@ -4,6 +4,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -65,6 +66,8 @@ Json write_value(const T& value, QuantityText text) {
     T copy = value;  // describe() takes a non-const reference; this visitor only reads
     T::describe(writer, copy);
     return object;
+  } else if constexpr (std::is_same_v<T, JsonValue>) {
+    return *value;
   } else {
     return Json(value);
   }

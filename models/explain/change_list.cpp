@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/describe/json.hpp"
 #include "models/collective/collective.hpp"
 #include "models/scenario/collective_choice.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/explain/change_list.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/unit/format.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/part/evidence.hpp"
 
 namespace stepcast {
@@ -32,7 +32,7 @@ struct OneOffCost {
 struct TrainingPhase {
   std::string name;
   int epochs = 1;
-  Json set = Json::object();
+  JsonValue set{};
   std::optional<OneOffCost> before{};
 
   template <class V>

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/part/workload_table.hpp"
 
 namespace stepcast {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/cluster_rules.hpp"
 #include "models/scenario/compressor_rules.hpp"
 #include "models/scenario/foldable.hpp"
@@ -52,8 +53,8 @@ class Checker {
     std::set<std::string> names;
     for (std::size_t i = 0; i < s_.run->phases.size(); ++i) {
       const TrainingPhase& phase = s_.run->phases[i];
-      if (!phase.set.is_object())
-        fault(fmt::format("/run/phases/{}/set", i), describe_value(phase.set), "an object of JSON pointers and values");
+      if (!phase.set->is_object())
+        fault(fmt::format("/run/phases/{}/set", i), describe_value(*phase.set), "an object of JSON pointers and values");
       if (!names.insert(phase.name).second)
         fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
     }
@@ -68,7 +69,7 @@ class Checker {
     for (const WorkloadVariant& variant : s_.workload->variants) names.push_back(variant.name);
     if (s_.workload->variant) names.push_back(s_.workload->variant->name);
     for (const TrainingPhase& phase : s_.run->phases)
-      for (const auto& [pointer, value] : phase.set.items()) {
+      for (const auto& [pointer, value] : phase.set->items()) {
         const bool by_name = pointer == "/workload/variant" && (value.is_string() || value.is_null());
         if (pointer == "/workload" || pointer == "/workload/from" ||
             (pointer.starts_with("/workload/variant") && !by_name))

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/origins.hpp"
 #include "models/study/choose_points.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/references.hpp"
 
 namespace stepcast {
@@ -70,12 +71,12 @@ void DocumentChanges::apply_below(const Variant& variant, const std::string& pla
                                   const std::vector<Override>& overrides, Document& document) {
   faults_.changed_after.clear();
   for (const Override& change : overrides) {
-    if (!variant.set.is_object()) return;
+    if (!variant.set->is_object()) return;
     Json own = Json::object();  // the variant's own settings there have priority
-    for (const auto& [target, value] : variant.set.items())
+    for (const auto& [target, value] : variant.set->items())
       if (is_at_or_below(target, change.pointer)) own[target] = value;
     if (own.contains(change.pointer)) continue;
-    for (const auto& [target, value] : variant.set.items()) {
+    for (const auto& [target, value] : variant.set->items()) {
       if (change.pointer == target || !is_at_or_below(change.pointer, target)) continue;
       faults_.attempt([&] { stepcast::apply(change, document); });
       apply_set(own, place, document);

@@ -85,7 +85,7 @@ class Expansion {
                   const std::vector<Override>& overrides) {
     Document copy = document;
     const std::string place = fmt::format("/variants/{}/set", i);
-    changes_.apply_set(variant.set, place, copy);
+    changes_.apply_set(*variant.set, place, copy);
     changes_.apply_below(variant, place, overrides, copy);
     return copy;
   }

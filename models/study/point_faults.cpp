@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
+
 namespace stepcast {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/scenario_axes.hpp"
 
 namespace stepcast {
@@ -66,7 +67,7 @@ Scenario PointReader::read_changed(const Document& document, const ScenarioReadi
 
 void PointReader::read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point,
                                 std::vector<Fault>& impossible) {
-  const Document copy = changed(document, own.scenario.baseline->set, "/baseline/set", "the baseline");
+  const Document copy = changed(document, *own.scenario.baseline->set, "/baseline/set", "the baseline");
   point.baseline = read_changed(copy, own, "the baseline", impossible);
   point.baseline_phases = read_phases(copy, own, *point.baseline, impossible);
   if (baseline_of_ && baseline_of_->json == copy.json && baseline_of_->workload == copy.workload &&
@@ -87,7 +88,7 @@ std::vector<Scenario> PointReader::read_phases(const Document& document, const S
   for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
     const TrainingPhase& phase = scenario.run->phases[i];
     const std::string where = fmt::format("phase \"{}\"", phase.name), pointer = fmt::format("/run/phases/{}/set", i);
-    phases.push_back(read_changed(changed(base, phase.set, pointer, where), own, where, impossible));
+    phases.push_back(read_changed(changed(base, *phase.set, pointer, where), own, where, impossible));
     phases.back().run.reset();
   }
   return phases;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
+
 namespace stepcast {
 
 std::vector<Fault> repeated_values(const Document& document, const std::string& axis, const Json& values) {

@@ -79,7 +79,7 @@ class ObjectSchema {
     const Place place = place_.below(name);
     Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place);
     schema["description"] = meaning;
-    if constexpr (!std::is_same_v<T, Json>)
+    if constexpr (!std::is_same_v<T, JsonValue>)
       if (has_default) schema["default"] = write_default(x);
     properties_[name] = std::move(schema);
   }
@@ -179,7 +179,7 @@ Json schema_of(const Limits& limits, const Place& place) {
     return or_axis(quantity_schema<T>(limits), place);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return or_axis({{"type", "string"}}, place);
-  } else if constexpr (std::is_same_v<T, Json>) {
+  } else if constexpr (std::is_same_v<T, JsonValue>) {
     return Json{{"type", "object"}};
   } else if constexpr (Named<T>) {
     Json names = Json::array(), meanings = Json::array();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/part/evidence.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/platform_facts.hpp"
@@ -33,7 +33,7 @@ struct Choices<MeasuredQuantity> {
 
 /// One measured value in a suite's file: exactly one of the quantities.
 struct Measurement {
-  Json at = Json::object();
+  JsonValue at{};
   std::optional<Seconds> step_time;
   std::optional<double> throughput, speedup, scaling_efficiency;
   std::optional<BytesPerSecond> algbw, busbw;
@@ -79,7 +79,7 @@ struct SuiteFields {
   std::string description;
   std::string source;
   std::string assumes;
-  Json study = Json::object();
+  JsonValue study{};
   std::optional<std::string> alternatives;
   ErrorLimits tolerance;
   std::vector<Measurement> measurements;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
 #include "models/scenario/origins.hpp"
 #include "models/study/axis_range.hpp"

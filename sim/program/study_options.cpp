@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/study/expansion.hpp"
 #include "models/scenario/override.hpp"
 #include "models/scenario/part_files.hpp"

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/study/expansion.hpp"

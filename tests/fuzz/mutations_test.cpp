@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "calibrate/link/benchmark.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"

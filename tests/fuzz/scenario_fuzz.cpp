@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/study/expansion.hpp"
 #include "models/workload/workload.hpp"
 

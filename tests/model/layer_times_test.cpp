@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"

@@ -1,4 +1,5 @@
 // Which scenarios are one training run in several ways, and which are several.
+#include "models/describe/json.hpp"
 #include "models/report/other_trainings.hpp"
 
 #include "models/scenario/library.hpp"

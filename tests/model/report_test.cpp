@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/describe/json.hpp"
 #include "models/study/expansion.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/report/report.hpp"
@@ -24,7 +25,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   std::deque<Workload> workloads;
   const auto answered = [&](const Scenario& scenario) -> Answered {
     workloads.push_back(make_workload(scenario));
-    const ClusterPrices prices(scenario.cluster);
+    const CachedPrices prices(scenario.cluster);
     const StepGraph graph = build_step_graph(scenario, workloads.back(), prices);
     Answers answers;
     if (graph.asynchronous) {
@@ -37,7 +38,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
     return {workloads.back(), answers};
   };
   const Scenario& scenario = point.scenario;
-  const ClusterPrices prices(scenario.cluster);
+  const CachedPrices prices(scenario.cluster);
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
   const Answered own = answered(scenario);
   AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};

@@ -1,4 +1,5 @@
 // Training runs: steps per epoch, phases, one-off costs, time to an accuracy.
+#include "models/describe/json.hpp"
 #include "models/report/run_time.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/expansion.hpp"

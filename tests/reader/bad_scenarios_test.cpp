@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/expansion.hpp"
 #include "tests/reader/bad_scenarios.hpp"

@@ -11,6 +11,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "models/describe/json.hpp"
 #include "models/report/metrics.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/schema.hpp"

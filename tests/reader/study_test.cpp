@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/choose_points.hpp"
 #include "models/study/expansion.hpp"

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/holds_default.hpp"

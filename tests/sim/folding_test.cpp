@@ -4,6 +4,7 @@
 // the messages nor the platform.
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/collective/collective.hpp"
 #include "models/describe/fault.hpp"
 #include "models/scenario/foldable.hpp"

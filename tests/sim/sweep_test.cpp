@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/expansion.hpp"
 #include "sim/answer/answer_cache.hpp"
