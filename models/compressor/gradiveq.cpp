@@ -1,5 +1,5 @@
 #include "models/compressor/low_rank.hpp"
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 
 namespace stepcast {
 

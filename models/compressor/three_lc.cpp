@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/compressor/hybrid.hpp"
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 
 namespace stepcast {
 

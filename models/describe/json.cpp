@@ -13,7 +13,7 @@
 namespace stepcast {
 namespace {
 
-/// A first pass over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
+/// A first walk over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
 /// separate from the parser: the parser's own callback scans a whole list at the end of each object in it.
 class Watch : public Json::json_sax_t {
  public:

@@ -132,9 +132,9 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
   std::vector<double> start(graph_.duration.size(), kUnreached);
   if (cycle.vertices.empty()) return first_step();
   start[cycle.vertices.front()] = 0.0;
-  // Relaxes in topological order. Each pass fixes one more edge with lag > 0 on the longest paths.
+  // Relaxes in topological order. Each turn fixes one more edge with lag > 0 on the longest paths.
   const double tolerance = 1e-12 * cycle.period;
-  for (int pass = 0; pass < size() + 2; ++pass) {
+  for (int turn = 0; turn < size() + 2; ++turn) {
     bool changed = false;
     for (const int v : order_)
       for (const Arc& arc : incoming_[v]) {

@@ -73,7 +73,7 @@ void resolve_variant(Json& workload, const std::string& root, std::vector<Fault>
       if (names.back() == reference) named = &variant;
     }
   if (!named) {
-    faults.push_back(detail::unknown_name(pointer_to(root, "variant"), Json(reference), names));
+    detail::read_name(reference, pointer_to(root, "variant"), names, faults);
     value = nullptr;
     return;
   }

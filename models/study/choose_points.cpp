@@ -12,6 +12,8 @@
 
 #include "models/study/find_axis.hpp"
 
+#include "models/describe/fault.hpp"
+
 namespace stepcast {
 namespace {
 
