@@ -22,17 +22,22 @@ class ObjectWriter {
   ObjectWriter(Json& object, QuantityText text) : object_(object), text_(text) {}
   template <class T>
   void required(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value, text_);
+    set(name, write_value(value, text_));
   }
   template <class T>
   void optional(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value, text_);
+    set(name, write_value(value, text_));
   }
 
  private:
+  void set(const char* name, Json value);
+
   Json& object_;
   QuantityText text_;
 };
+
+/// The fields of a part, after its "kind".
+Json with_kind(std::string_view kind, const Json& fields);
 
 }  // namespace detail
 
@@ -51,15 +56,8 @@ Json write_value(const T& value, QuantityText text) {
     for (const auto& element : value) list.push_back(write_value(element, text));
     return list;
   } else if constexpr (IsVariant<T>::value) {
-    return std::visit(
-        [text](const auto& part) {
-          Json object = Json::object();
-          object["kind"] = part.kind;
-          const Json fields = write_value(part, text);
-          for (const auto& [key, field] : fields.items()) object[key] = field;
-          return object;
-        },
-        value);
+    return std::visit([text](const auto& part) { return detail::with_kind(part.kind, write_value(part, text)); },
+                      value);
   } else if constexpr (Described<T>) {
     Json object = Json::object();
     detail::ObjectWriter writer(object, text);

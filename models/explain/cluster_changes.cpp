@@ -7,6 +7,7 @@
 #include "models/explain/change_list.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/unit/format.hpp"
+#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

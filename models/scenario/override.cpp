@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/writer.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/references.hpp"
 #include "models/scenario/scenario_axes.hpp"
+#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 

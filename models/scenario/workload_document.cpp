@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/reader.hpp"
 #include "models/workload/check_profile.hpp"
 #include "models/workload/check_shapes.hpp"
+#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

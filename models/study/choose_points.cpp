@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/study/find_axis.hpp"
-
 #include "models/describe/fault.hpp"
+#include "models/study/find_axis.hpp"
 
 namespace stepcast {
 namespace {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/describe/reader.hpp"
 #include "models/study/choose_points.hpp"
+#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {
