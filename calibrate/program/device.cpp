@@ -20,8 +20,8 @@
 #include "calibrate/program/result_file.hpp"
 #include "calibrate/torch_step.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/workload_document.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "program/streams.hpp"
 
 namespace stepcast::calibrate {

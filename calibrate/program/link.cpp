@@ -11,8 +11,8 @@
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/result_file.hpp"
-#include "models/unit/parse.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/unit/parse.hpp"
 #include "program/streams.hpp"
 
 namespace stepcast::calibrate {

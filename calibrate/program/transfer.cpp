@@ -12,11 +12,11 @@
 #include "calibrate/program/result_file.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/text_table.hpp"
 #include "models/workload/transfer.hpp"
-#include "models/scenario/part_json.hpp"
 #include "program/streams.hpp"
 
 namespace stepcast::calibrate {

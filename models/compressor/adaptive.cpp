@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "models/compressor/hybrid.hpp"
 #include "models/compressor/codec_kernels.hpp"
+#include "models/compressor/hybrid.hpp"
 
 namespace stepcast {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/compressor/low_rank.hpp"
 #include "models/compressor/codec_kernels.hpp"
+#include "models/compressor/low_rank.hpp"
 
 namespace stepcast {
 

@@ -1,5 +1,5 @@
-#include "models/compressor/hybrid.hpp"
 #include "models/compressor/codec_kernels.hpp"
+#include "models/compressor/hybrid.hpp"
 
 namespace stepcast {
 

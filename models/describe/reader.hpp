@@ -112,6 +112,21 @@ std::optional<std::size_t> read_name(const Json& json, const std::string& pointe
 const std::string* read_kind(const Json& json, const std::string& pointer, const std::vector<std::string>& kinds,
                              std::vector<Fault>& faults);
 
+template <class T>
+void read_list(const Json& json, const std::string& pointer, std::vector<T>& target, const Limits& limits,
+               std::vector<Fault>& faults) {
+  if (!json.is_array()) {
+    faults.push_back({"", pointer, describe_value(json), "a list", ""});
+    return;
+  }
+  target.clear();
+  for (std::size_t i = 0; i < json.size() && faults.size() < kMaxFaults; ++i) {
+    T element{};
+    read_value(json[i], pointer_to(pointer, i), element, limits, faults);
+    target.push_back(std::move(element));
+  }
+}
+
 template <class V>
 void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
   const std::string* kind = read_kind(json, pointer, kinds_of<V>(), faults);
@@ -173,16 +188,7 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
     if (faults.size() > before) faults.back().allowed += ", or \"auto\"";
     else target.value = std::move(value);
   } else if constexpr (IsVector<T>::value) {
-    if (!json.is_array()) {
-      faults.push_back({"", pointer, describe_value(json), "a list", ""});
-      return;
-    }
-    target.clear();
-    for (std::size_t i = 0; i < json.size() && faults.size() < kMaxFaults; ++i) {
-      typename T::value_type element{};
-      read_value(json[i], pointer_to(pointer, i), element, limits, faults);
-      target.push_back(std::move(element));
-    }
+    detail::read_list(json, pointer, target, limits, faults);
   } else if constexpr (IsVariant<T>::value) {
     detail::read_variant(json, pointer, target, faults);
   } else {

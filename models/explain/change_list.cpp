@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "models/describe/json.hpp"
 #include "models/collective/collective.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/collective_choice.hpp"
 
 namespace stepcast {

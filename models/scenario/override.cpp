@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "models/scenario/fields.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/references.hpp"
 #include "models/scenario/scenario_axes.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 

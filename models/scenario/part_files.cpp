@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/describe/json.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/describe/describe.hpp"
+#include "models/describe/json.hpp"
 #include "models/describe/other_words.hpp"
 #include "models/part/strategy.hpp"
 

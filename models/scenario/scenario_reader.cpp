@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/workload_rules.hpp"
 #include "models/workload/global_batch.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

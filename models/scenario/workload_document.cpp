@@ -1,15 +1,16 @@
+#include "models/scenario/workload_document.hpp"
+
 #include "models/scenario/document.hpp"
 #include "models/scenario/part_files.hpp"
 #include "models/scenario/references.hpp"
-#include "models/scenario/workload_document.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "models/scenario/part_json.hpp"
 #include "models/workload/check_profile.hpp"
 #include "models/workload/check_shapes.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "models/scenario/fields.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/study/suite.hpp"
 #include "models/unit/units.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

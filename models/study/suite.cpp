@@ -1,5 +1,6 @@
-#include "models/study/expansion.hpp"
 #include "models/study/suite.hpp"
+
+#include "models/study/expansion.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/study/choose_points.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/study/choose_points.hpp"
 
 namespace stepcast {
 namespace {

@@ -1,6 +1,7 @@
+#include "models/validation/changed_suite.hpp"
+
 #include "models/describe/json.hpp"
 #include "models/study/expansion.hpp"
-#include "models/validation/changed_suite.hpp"
 
 #include <algorithm>
 #include <map>

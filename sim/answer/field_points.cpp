@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
-#include "models/study/expansion.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/point_notes.hpp"
-#include "models/scenario/override.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/alternatives.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/schema.hpp"
 
 namespace stepcast {

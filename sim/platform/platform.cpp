@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/scenario/cluster_rules.hpp"

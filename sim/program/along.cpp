@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/origins.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"

@@ -6,12 +6,12 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/part_files.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"
 #include "models/study/suite.hpp"
 #include "models/workload/workload.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

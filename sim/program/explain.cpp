@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
-#include "models/study/expansion.hpp"
 #include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/expansion.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "models/report/footnotes.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/activation_memory.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"
 #include "models/workload/workload.hpp"
-#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

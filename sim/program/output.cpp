@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"

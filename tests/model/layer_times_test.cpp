@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/expansion.hpp"

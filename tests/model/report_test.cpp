@@ -3,11 +3,11 @@
 #include <deque>
 
 #include "models/describe/json.hpp"
-#include "models/study/expansion.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;

@@ -9,8 +9,8 @@
 
 #include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
-#include "models/scenario/library.hpp"
 #include "models/scenario/holds_default.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/without_effect.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/study/expansion.hpp"

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/json.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/equation/exactness.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/asked.hpp"
-#include "sim/answer/replay_messages.hpp"
 #include "sim/answer/replay_job.hpp"
+#include "sim/answer/replay_messages.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"

@@ -4,9 +4,9 @@
 // the messages nor the platform.
 #include <fmt/format.h>
 
-#include "models/describe/json.hpp"
 #include "models/collective/collective.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/foldable.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/replay_job.hpp"
