@@ -82,10 +82,16 @@ class ClusterPrices {
   PriceCache& cache_;
 };
 
+namespace detail {
+struct OwnCache {
+  PriceCache cache;
+};
+}  // namespace detail
+
 /// Prices with a cache of their own, which lives as long as they do.
-class CachedPrices : private PriceCache, public ClusterPrices {
+class CachedPrices : private detail::OwnCache, public ClusterPrices {
  public:
-  explicit CachedPrices(const Cluster& cluster) : ClusterPrices(cluster, static_cast<PriceCache&>(*this)) {}
+  explicit CachedPrices(const Cluster& cluster) : ClusterPrices(cluster, cache) {}
 };
 
 }  // namespace stepcast
