@@ -8,7 +8,7 @@
 
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
-#include "models/scenario/origins.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
