@@ -13,6 +13,8 @@ import tempfile
 
 sources, stepcast, calibrate = sys.argv[1:]
 script = os.path.join(sources, "notebooks", "check_transfer.py")
+sys.path.insert(0, os.path.dirname(script))
+sys.dont_write_bytecode = True
 spec = importlib.util.spec_from_file_location("check_transfer", script)
 check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check)
