@@ -168,8 +168,7 @@ TEST_CASE("the default answer of collectives is the full replay's on every topol
     Cluster cluster = any_cluster(random, p);
     if (std::holds_alternative<Nodes>(cluster.topology)) cluster.workers = (p + 3) / 4 * 4;
     const auto algorithms = collective_algorithms();
-    const CollectiveAlgorithm& entry =
-        algorithms[random.between(0, static_cast<int>(algorithms.size()) - 1)];
+    const CollectiveAlgorithm& entry = algorithms[random.between(0, static_cast<int>(algorithms.size()) - 1)];
     CollectiveChoice choice;
     if (random.between(0, 2) > 0) choice.algorithm = entry.algorithm;
     if (choice.algorithm == Algorithm::hierarchical)
