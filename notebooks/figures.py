@@ -4,7 +4,7 @@ import sys
 
 _program = os.path.basename(sys.argv[0])
 try:
-    import matplotlib
+    import matplotlib  # noqa: F401
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt  # noqa: F401
 except ModuleNotFoundError:

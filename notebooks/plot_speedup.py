@@ -12,7 +12,7 @@ import json
 import sys
 from collections import OrderedDict
 
-from figures import plt
+from figures import matplotlib, plt
 
 STYLES = ["o-", "s-", "^-", "D-", "v-", "P-", "X-", "*-"]
 
