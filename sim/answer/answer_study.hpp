@@ -1,4 +1,4 @@
-// All answers to a study at once.
+// Answers a whole study at once.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@ namespace stepcast {
 /// @param jobs  replay processes at a time
 std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs);
 
-/// The report of all points, those that fail apart.
+/// The report of all points; failed points are listed apart.
 Report answer_study(const Study& study, int jobs);
 
-/// The same where every point has to have an answer.
-/// @throws std::runtime_error of the first that has none, naming the point
+/// The report if every point must have an answer.
+/// @throws std::runtime_error for the first point without one, naming it
 Report answer_whole_study(const Study& study, int jobs);
 
 }  // namespace stepcast

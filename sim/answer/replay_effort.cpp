@@ -37,7 +37,7 @@ std::string advice(const Scenario& scenario) {
   return fmt::format("equations cannot answer it; less of {} shortens it", fmt::join(fewer, " or "));
 }
 
-/// Messages of each collective of a graph, whose calls are often alike but for their bytes.
+/// Messages of each collective of a graph. Many calls differ in their bytes alone.
 class MessageCounts {
  public:
   explicit MessageCounts(int workers) : workers_(workers) {}
@@ -53,7 +53,7 @@ class MessageCounts {
   std::map<CallKey, double> known_;
 };
 
-/// What folding NCCL's trees comes to, once for calls that are alike.
+/// The effort to fold NCCL's trees, once for calls that are alike.
 ReplayEffort folding_effort(const StepGraph& graph, int workers) {
   std::map<CallKey, double> messages;
   for (const Task& task : graph.tasks) {
@@ -62,7 +62,8 @@ ReplayEffort folding_effort(const StepGraph& graph, int workers) {
     const CollectiveCall& call = collective->call;
     const int p = call.among.size(workers), segments = call.parameters.segments;
     const int places = call.algorithm->schedule(p, call.parameters).rounds - segments + 1;
-    // Each segment passes p - 1 edges of two trees of each pair both ways; a pipeline longer than its places stays full.
+    // Each segment passes p - 1 edges of the two trees of each pair, both ways. A pipeline longer than its places stays
+    // full.
     messages[key_of(call)] =
         4.0 * call.parameters.rings * (p - 1) * call.among.count(workers) * std::min(segments, places);
   }
@@ -72,8 +73,8 @@ ReplayEffort folding_effort(const StepGraph& graph, int workers) {
   return effort;
 }
 
-/// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep
-/// all waiting, and those that it computes in the time.
+/// Steps of the mean asynchronous worker for each step of the slowest. It is 1 if servers or links keep all waiting,
+/// and the ratio of speeds if only computing counts. The estimate is the middle of both.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
   if (graph.staleness) return 1;
   const WorkerSpeeds speeds = worker_speeds(cluster);
@@ -98,7 +99,7 @@ ReplayEffort replay_effort(const Scenario& scenario, const StepGraph& graph) {
   const FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const double p = scenario.cluster.workers, direct = direct_messages(scenario, graph);
   const bool torus = std::holds_alternative<Torus>(scenario.cluster.topology);
-  // What is folded takes no time worth a word, unless most of its messages are left.
+  // A folded replay takes little time, unless most of its messages are left.
   if (fidelity.folds && !(torus && graph.shards > 0)) return folding_effort(graph, scenario.cluster.workers);
   const double flows = fidelity.fold ? static_cast<double>(fidelity.fold->direct_flows.size()) / 2 : direct;
   double in_rounds = 0, with_shards = 0;
@@ -150,7 +151,7 @@ std::string announce_long_replays(const Study& study) {
     try {
       one = replay_effort(point.scenario, build_step_graph(point.scenario, make_workload(point.scenario)));
     } catch (const std::exception&) {
-      continue;  // its answer will say why
+      continue;  // its answer gives the reason
     }
     all.messages += one.messages;
     all.seconds += one.seconds;

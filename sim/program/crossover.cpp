@@ -1,4 +1,4 @@
-// stepcast crossover: along one field, where each alternative pays and which is the fastest.
+// stepcast crossover: finds along one field where each alternative pays, and which one is the fastest.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@
 namespace stepcast {
 namespace {
 
-/// Beyond these a search has gone astray; the slowest, at a jump, halves its bracket in each.
+/// Only a broken search takes more rounds. The slowest, at a jump, halves its bracket in each round.
 constexpr int kMostRounds = 100;
 
 struct CrossoverOptions : AlongOptions {
@@ -29,7 +29,7 @@ class Crossing {
  public:
   Crossing(const CrossoverOptions& options, FieldPoints points) : options_(options), points_(std::move(points)) {}
 
-  /// @param study  that the points are of
+  /// @param study  the points' study
   Crossovers find(const Study& study, const Field& field, const std::vector<double>& grid) {
     found_.name = study.name;
     found_.pointer = field.pointer;
@@ -128,7 +128,7 @@ class Crossing {
   const CrossoverOptions& options_;
   FieldPoints points_;
   Crossovers found_;
-  std::vector<std::vector<std::size_t>> contestants_;  ///< of each situation: its alternatives' points
+  std::vector<std::vector<std::size_t>> contestants_;  ///< for each situation, the points of its alternatives
 };
 
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {

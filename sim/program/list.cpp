@@ -1,4 +1,4 @@
-// stepcast list: everything that scenarios can name.
+// stepcast list: shows every name that scenarios can use.
 #include <algorithm>
 #include <memory>
 

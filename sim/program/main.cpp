@@ -13,7 +13,7 @@
 namespace stepcast {
 namespace {
 
-/// @returns the exit code, if all that was printed arrives
+/// @returns the exit code; a failure if standard output does not take everything
 int run_command(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);

@@ -37,7 +37,7 @@ void write_file(const fs::path& path, const std::string& text, const std::string
   if (!file) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
 }
 
-/// A file beside its final place that vanishes unless it is kept.
+/// A temporary file beside its final place. It is removed unless it is kept.
 class Beside {
  public:
   explicit Beside(const fs::path& target)
@@ -75,7 +75,7 @@ int spawn(pid_t& pid, const std::string& program, std::vector<char*>& argv, cons
   return error;
 }
 
-/// The last line that a script left, which names the fault in scripts of ours and in Python's own tracebacks.
+/// The last line that a script printed. It names the fault, both in our scripts and in Python's tracebacks.
 std::string reason_in(const fs::path& output, const std::string& program) {
   std::ifstream file(output, std::ios::binary);
   std::string last;
@@ -84,7 +84,7 @@ std::string reason_in(const fs::path& output, const std::string& program) {
   return last.empty() ? fmt::format("{} failed and did not say why", program) : shorten(last, 500);
 }
 
-/// Debian's matplotlib belongs to the system's interpreter; one earlier on PATH may not see it.
+/// Debian's matplotlib belongs to the system's Python; another Python earlier on PATH may not find it.
 std::string python() {
   if (const char* chosen = std::getenv("STEPCAST_PYTHON")) return chosen;
   return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
@@ -97,7 +97,7 @@ fs::path canonical(const fs::path& path) {
   return error ? whole : real;
 }
 
-/// Whether two paths are one file, whether it is there or not.
+/// Whether two paths are the same file; the file need not exist.
 bool are_same(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;

@@ -1,4 +1,4 @@
-// How far a long run is, on standard error: one live line on a terminal, one line a minute elsewhere.
+// The progress of a long run on standard error: one live line on a terminal, one line a minute elsewhere.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// "1200 of 5000 points, 40.0 points/s, 1 min 35 s left, 2 failed"; no rate before there is one.
-/// @param begun    points that were there from the start and say nothing about the rate
+/// Returns "1200 of 5000 points, 40.0 points/s, 1 min 35 s left, 2 failed". Leaves out the rate until one is known.
+/// @param begun    points that were there from the start and do not count for the rate
 /// @param seconds  since the start
 std::string progress_text(std::size_t done, std::size_t all, std::size_t failed, std::size_t begun, double seconds);
 
@@ -16,7 +16,7 @@ class Progress {
  public:
   Progress();
   void show(std::size_t done, std::size_t all, std::size_t failed);
-  /// Takes the live line away, so that another message can be written.
+  /// Removes the live line, so that another message can be written.
   void clear();
 
  private:

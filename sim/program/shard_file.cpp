@@ -16,8 +16,8 @@ namespace {
 constexpr int kShardVersion = 1;
 constexpr std::size_t kMostShards = 1000000;
 
-/// The columns of a report that these are the names of, the last of them "error"; none where no report has them. Axes
-/// come first, and stand in the place of a column of their name.
+/// The report's columns with these names, of which the last is "error"; none if no report has them. Axes come first,
+/// and replace a column of the same name.
 std::vector<Metric> columns_named(const std::vector<std::string>& names) {
   Report report;
   for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {

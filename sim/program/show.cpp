@@ -1,4 +1,4 @@
-// stepcast show: what one name means, or what a scenario resolves to.
+// stepcast show: explains one name, or shows the resolved scenario.
 #include <algorithm>
 #include <memory>
 
@@ -41,13 +41,13 @@ std::string shelf_of(const std::string& text) {
   throw refused(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
-/// @param shelf  where to look; "": everywhere
+/// @param shelf  the shelf to search; "": all
 std::vector<CatalogueEntry> find(const std::string& name, const std::string& shelf) {
   std::vector<CatalogueEntry> found;
   std::vector<std::string> names;
   for (CatalogueEntry& entry : catalogue(default_library())) {
     if (!shelf.empty() && entry.shelf != shelf) continue;
-    names.push_back(entry.name.substr(entry.name.find('/') + 1));  // of an algorithm without its operation
+    names.push_back(entry.name.substr(entry.name.find('/') + 1));  // an algorithm's name without its operation
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
     if (entry.name != name && !algorithm) continue;
     if (!entry.folder.empty()) {
@@ -73,7 +73,7 @@ Json resolved(const StudyOptions& options) {
   return all;
 }
 
-/// What to change in a workload before it is shown.
+/// Changes to a workload before it is shown.
 struct WorkloadOptions {
   std::string variant, profile, dtype;
   int batch = 0;
@@ -89,9 +89,9 @@ struct WorkloadOptions {
   }
 };
 
-/// The table of a network given by shapes.
-/// @param own  what the file of that name holds; null of a name on a shelf
-/// @returns whether the name is of one
+/// The table of a network that is given by shapes.
+/// @param own  the content of the file of that name; null for a name on a shelf
+/// @returns whether the name is a network's
 bool write_layer_table(const std::string& shelf, const std::string& name, const Json& own,
                        const WorkloadOptions& options, const std::string& target, bool as_json) {
   const bool may_be = shelf.empty() || shelf == "workloads", is_path = !own.is_null();

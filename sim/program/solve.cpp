@@ -1,4 +1,4 @@
-// stepcast solve: along one field, which value is the best for each point, and which reach a goal.
+// stepcast solve: finds along one field the best value for each point, and the values that reach a goal.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace stepcast {
 namespace {
 
-/// Beyond these a search has gone astray: three questions, each of which may halve a bracket in each round.
+/// Only a broken search takes more rounds. There are three questions, and each may halve a bracket in each round.
 constexpr int kMostRounds = 300;
 
 struct SolveOptions : AlongOptions {
@@ -28,16 +28,16 @@ struct SolveOptions : AlongOptions {
   double within = kNearBest;
 };
 
-/// What --for asks, if it is there.
+/// The goal that --for gives, if any.
 std::optional<Goal> read_goal(const std::string& text) {
   if (text.empty()) return {};
   return read_option("--for", [&] { return parse_goal(text); });
 }
 
-/// The search of each point that the field changes.
+/// The searches of the points that the field changes.
 struct Searches {
   std::vector<GoalSearch> searches;
-  std::vector<std::size_t> points;  ///< of each search
+  std::vector<std::size_t> points;  ///< the point of each search
 };
 
 Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid,
@@ -52,7 +52,7 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
-/// What the answers' reports say of memory, each with the value that it is of.
+/// The memory notes of the answers' reports, each with its value.
 Notes memory_notes(const Solutions& found, const FieldPoints& points, const std::vector<std::size_t>& which) {
   Notes notes;
   for (std::size_t i = 0; i < found.points.size(); ++i) {

@@ -27,7 +27,7 @@ std::vector<Override> overrides(const StudyOptions& options) {
   return changes;
 }
 
-/// A shipped scenario's file, where its bare name is given and no such file is here.
+/// The path of a shipped scenario, if its bare name is given and there is no such file here.
 std::filesystem::path file_of(const std::string& name) {
   const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json") && name != "-";
   std::error_code error;
@@ -51,7 +51,7 @@ std::string example_choice(const Study& study) {
   return text;
 }
 
-/// The study with the points asked for.
+/// The study with the chosen points only.
 Study chosen(Study study, const std::vector<std::string>& points) {
   read_option("--point", [&] { choose_points(study, points); });
   return study;
@@ -122,7 +122,7 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
     return chosen(expand_study(document, changes, default_library(), kMaxPoints, {}, inspect_platform), options.points);
   } catch (const ScenarioError&) {
     if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
-    // What is wrong with points that were not asked for is no matter.
+    // Faults of points that are not chosen do not matter.
     if (options.points.empty()) throw;
     return chosen(
         expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points), inspect_platform),

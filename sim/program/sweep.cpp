@@ -37,7 +37,7 @@ struct OutputFile {
   std::string path;
 };
 
-/// What is to be written where; CSV on standard output when nothing is said.
+/// The outputs; CSV on standard output by default.
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
@@ -64,7 +64,7 @@ std::optional<Shard> shard_of(const SweepOptions& options) {
   return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
-/// A cache that was not asked for is no reason to fail.
+/// A failure of the default cache does not stop the sweep.
 std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
   if (options.no_cache) return nullptr;
   if (!options.cache.empty()) return std::make_unique<AnswerCache>(options.cache);
@@ -78,14 +78,14 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-/// Ctrl-C and kill end the sweep in order; children are the parent's to end.
+/// Ctrl-C and kill end the sweep in order; the parent ends its children.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { stop_signal = signal; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
-/// Ends as if the signal had not been caught, so that shells and schedulers see what happened.
+/// Ends as if the signal had not been caught, so that shells and schedulers see it.
 [[noreturn]] void end_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -175,7 +175,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
   return sweep_with(options, shard, *one_process());
 }
 
-/// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
+/// One failing rank ends all. If every rank fails alike, as for a bad scenario, only the first reports it.
 int sweep_among_ranks(const SweepOptions& options) {
   if (options.study.file == "-") throw refused("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
@@ -221,7 +221,7 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
   command->callback([options, &invocation] {
     const auto shard = shard_of(*options);
-    // A shard is worked on by itself, also inside a job of several.
+    // A shard is answered by one process, even inside an MPI job of several.
     invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);
   });
 }

@@ -1,4 +1,4 @@
-// stepcast trace: the timeline of a replay, for a trace viewer.
+// stepcast trace: writes the timeline of a replay for a trace viewer.
 #include <map>
 #include <memory>
 #include <utility>
@@ -22,8 +22,8 @@ struct TraceOptions {
 };
 
 /// Lines of the Trace Event Format, one event each:
-/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU Participants are its processes and
-/// streams its threads; both are numbers there, named by events of their own.
+/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+/// Participants are its processes and streams its threads. Both are numbers, and separate events give their names.
 class EventLines {
  public:
   std::string of(const TaskEvent& event) {

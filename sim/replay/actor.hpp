@@ -1,4 +1,4 @@
-// What an actor of a replay asks and does about time.
+// Access to simulated time for an actor of a replay.
 #pragma once
 
 #include "sim/platform/compat.hpp"

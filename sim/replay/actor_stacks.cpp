@@ -10,7 +10,7 @@
 namespace stepcast {
 namespace {
 
-/// Of address space for each actor, which touches a few pages of it.
+/// Address space for each actor, which touches a few pages of it.
 constexpr int kStackKiB = 256;
 
 }  // namespace
@@ -27,8 +27,8 @@ std::vector<std::string> prepare_stacks(std::size_t actors) {
   std::vector<std::string> options{fmt::format("--cfg=contexts/stack-size:{}", kStackKiB)};
   if (protects_stacks(actors, most_mappings())) return options;
   options.emplace_back("--cfg=contexts/guard-size:0");
-  // SimGrid callocs unprotected stacks: pages fresh from mmap stay untouched, those of the heap are cleared. And pages
-  // of 2 MiB would be eight stacks each, all of them in memory.
+  // SimGrid callocs unprotected stacks. Fresh pages from mmap stay untouched, but pages of the heap are cleared. Pages
+  // of 2 MiB would hold eight stacks each, all of them in memory.
   ::mallopt(M_MMAP_THRESHOLD, kStackKiB * 1024 / 2);
   ::mallopt(M_MMAP_MAX, std::numeric_limits<int>::max());
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);

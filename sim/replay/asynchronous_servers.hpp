@@ -1,5 +1,5 @@
-// Asynchronous servers as a replay carries them out: by the workers' own tracks, each worker on its own with each shard.
-// Whoever comes to a shard first is served first; the others queue.
+// Asynchronous servers in a replay. Each worker's own track exchanges with each shard on its own. A shard serves
+// workers in order of arrival; the others queue.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ class AsynchronousServers {
   SimulatedCluster& simulated_;
   const Cluster& cluster_;
   const StepGraph& graph_;
-  std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by whom each serves
+  std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by the worker that each shard serves
 };
 
 }  // namespace stepcast

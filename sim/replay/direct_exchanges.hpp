@@ -1,7 +1,6 @@
-// Direct exchanges as a replay carries them out: pushes to shards, pulls from them, and what ring neighbours send each
-// other.
+// Direct exchanges in a replay: pushes to shards, pulls from them, and messages between ring neighbours.
 //
-// A message starts when its sender reaches the task, and waits in its receiver's inbox for him. Hosts copy what they
+// A message starts when its sender reaches the task, and waits in the receiver's inbox. Hosts copy the bytes that they
 // send and receive.
 #pragma once
 
@@ -19,8 +18,8 @@ class DirectExchanges {
  public:
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
-  /// A participant's part in the exchange of a task. Both return when it began: when its last sender sent, if that was
-  /// later than it came, since until then it waits for him rather than communicates.
+  /// A participant's part in the exchange of a task. Both return the time when it began: the later of its arrival and
+  /// its last sender's. Until then, it waits and does not communicate.
   double execute(const ShardWork& work, Track& track, TaskId task);
   double execute(const NeighbourWork& work, Track& track, TaskId task);
 

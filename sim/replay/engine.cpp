@@ -12,12 +12,12 @@ namespace stepcast {
 namespace {
 
 std::vector<std::string> engine_options(std::size_t actors) {
-  // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
+  // By default, SimGrid treats events within a nanosecond as one; a few bytes at 10 Gb/s take as long.
   std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical",
                                       fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
   for (std::string& option : prepare_stacks(actors)) options.push_back(std::move(option));
-  // AddressSanitizer does not know the stacks that SimGrid's actors run on by default, and takes an exception on them
-  // for an error; threads it knows.
+  // AddressSanitizer does not know the default stacks of SimGrid's actors, and reports an exception on them as an
+  // error. It knows threads.
   if (kAddressSanitizer) options.emplace_back("--cfg=contexts/factory:thread");
   return options;
 }
@@ -30,7 +30,7 @@ simgrid::s4u::Engine start_engine(std::size_t actors) {
   for (std::string& option : options) arguments.push_back(option.data());
   int argc = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
-  return simgrid::s4u::Engine(&argc, arguments.data());  // copies what it keeps of them
+  return simgrid::s4u::Engine(&argc, arguments.data());  // SimGrid copies the arguments that it keeps
 }
 
 }  // namespace stepcast

@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// Nearly no time is taken for none, only what is fatal is logged, and there is room for the stacks of so many actors.
-/// There may be one engine in a process.
+/// Short times are not rounded to zero, only fatal messages are logged, and there is room for the stacks of so many
+/// actors. A process may have one engine.
 simgrid::s4u::Engine start_engine(std::size_t actors);
 
 }  // namespace stepcast

@@ -19,7 +19,7 @@
 namespace stepcast {
 namespace {
 
-/// Of a round that goes around rings.
+/// A quotient for a round that goes around rings.
 void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric) {
   std::vector<double> latencies;
   Fabric::Route route;
@@ -43,7 +43,7 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, cons
   return flows;
 }
 
-/// Rounds of one fabric; those with the same messages, whoever adds them up, share their flows.
+/// Rounds of one fabric. Rounds with the same messages share their flows, whichever worker adds them up.
 class RoundFolder {
  public:
   RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
@@ -89,7 +89,7 @@ class DirectFold {
     if (gossips_) add_exchanges_with_neighbours();
     FoldedFlows folded = fold_flows(system_, fabric_);
 
-    std::vector<int> number(participants_.size(), -1);  // of its class
+    std::vector<int> number(participants_.size(), -1);  // within its class
     for (std::size_t i = 0; i < participants_.size(); ++i) {
       const std::size_t first = folded.alike[i];
       if (i == first) {
@@ -110,7 +110,7 @@ class DirectFold {
   }
 
  private:
-  /// What tells flows apart besides their routes and ends.
+  /// Properties that tell flows apart besides their routes and ends.
   static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) {
     return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0};
   }
@@ -119,7 +119,7 @@ class DirectFold {
     return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard);
   }
 
-  /// Workers that can change places are one node; with collectives alone all of one speed can.
+  /// Workers that can change places are one node. With collectives alone, all workers of one speed can.
   void add_workers() {
     std::map<std::array<double, 4>, std::size_t> known;
     const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
@@ -153,10 +153,8 @@ class DirectFold {
     for (int shard = 0; shard < graph_.shards; ++shard) {
       std::vector<double> colour{1.0};
       for (const Task& task : graph_.tasks) {
-        if (const auto* serve = std::get_if<ServeWork>(&task.work))
-          colour.push_back(serve->time[shard].si());
-        if (const auto* shards = std::get_if<ShardWork>(&task.work))
-          colour.push_back(shards->shard_bytes[shard].si());
+        if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[shard].si());
+        if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[shard].si());
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});
@@ -188,7 +186,7 @@ class DirectFold {
   }
 
   struct Ends {
-    std::optional<ShardExchange> exchange;  ///< none: of neighbours
+    std::optional<ShardExchange> exchange;  ///< none for neighbours
     std::size_t sender, receiver;           ///< numbers in participants_
     int shard;
   };

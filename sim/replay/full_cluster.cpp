@@ -18,8 +18,7 @@ class FullCluster : public SimulatedCluster {
         graph_(graph),
         platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)),
         p_(cluster.workers) {
-    for (int rank = 0; rank < p_; ++rank)
-      participants_.push_back({{Role::worker, rank, 1}, platform_.workers[rank]});
+    for (int rank = 0; rank < p_; ++rank) participants_.push_back({{Role::worker, rank, 1}, platform_.workers[rank]});
     for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard)
       participants_.push_back({{Role::server, shard, 1}, host_of_shard(shard)});
   }
@@ -40,7 +39,7 @@ class FullCluster : public SimulatedCluster {
     }
   }
 
-  /// Two for each participant: only ring neighbours need to tell senders apart.
+  /// Two inboxes for each participant, because only ring neighbours need to tell senders apart.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
 
   SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
@@ -48,10 +47,9 @@ class FullCluster : public SimulatedCluster {
     const int self = participants_[participant].index;
     for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
       const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
-      // What goes to the right-hand neighbour arrives from its left.
+      // A message to the right-hand neighbour arrives from its left.
       exchange.outgoing.push_back(
-          {message(participants_[participant].host, platform_.workers[peer], work.bytes.si()),
-           peer * 2 + side});
+          {message(participants_[participant].host, platform_.workers[peer], work.bytes.si()), peer * 2 + side});
       exchange.expected.push_back(self * 2 + side);
     }
     return exchange;
@@ -95,8 +93,7 @@ class FullCluster : public SimulatedCluster {
   void show(const Round& round, bool goes_around, SimulatedRound& seen) const {
     seen.messages.clear();
     for (const Message& m : round)
-      seen.messages.push_back(message(platform_.workers[m.from],
-                                      platform_.workers[m.to], m.slice.count));
+      seen.messages.push_back(message(platform_.workers[m.from], platform_.workers[m.to], m.slice.count));
     if (goes_around) {
       std::vector<double> delays;
       for (const SimulatedMessage& m : seen.messages) delays.push_back(m.delay);

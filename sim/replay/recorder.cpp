@@ -5,7 +5,7 @@
 namespace stepcast {
 namespace {
 
-/// What follows in the same phase of the same step makes one interval, as the backward passes of many tensors do.
+/// Work that follows in the same phase of the same step extends the interval, like the backward passes of many tensors.
 void append(const Interval& interval, int step, Timeline& timeline) {
   if (interval.end <= interval.start) return;
   if (!timeline.intervals.empty())
@@ -30,8 +30,8 @@ void Recorder::add(const Participant& participant, TaskId id, int step, double s
   if (Timeline* timeline = timeline_of_[participant.number]) append({task.phase, start, end}, step, *timeline);
   if (!observer_) return;
   const StreamId stream = stream_of(task, participant.role);
-  observer_({participant.role, participant.index, graph_.streams[stream].name, task.name,
-             task.phase, step, start, end});
+  observer_(
+      {participant.role, participant.index, graph_.streams[stream].name, task.name, task.phase, step, start, end});
 }
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// Whether this is a build that AddressSanitizer watches.
+// Tells whether AddressSanitizer watches this build.
 #pragma once
 
 namespace stepcast {

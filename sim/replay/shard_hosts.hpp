@@ -1,4 +1,4 @@
-// Which workers of a replay have a shard beside them, and so what leaves their hosts.
+// Workers of a replay with a shard on their host, and the bytes that leave their hosts.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace stepcast {
 /// Whether a worker is on the shard's own host.
 bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& graph);
 
-/// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
+/// Bytes that a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
 Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster, const StepGraph& graph);
 
 }  // namespace stepcast

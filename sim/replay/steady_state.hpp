@@ -1,13 +1,12 @@
-// When is a replay in its steady state?
+// Detects the steady state of a replay.
 //
-// A replay without randomness is a deterministic system: if all its streams end some consecutive steps exactly
-// as they ended the steps c before, shifted by one and the same time D, then so will all later steps. It is
-// then periodic, with D/c per step. Enough consecutive steps means as many as its longest dependency reaches
-// back, plus one.
+// A replay without randomness is a deterministic system. Suppose all streams end enough consecutive steps exactly as
+// they ended the steps c before, shifted by one time D. All later steps then do the same, and the replay is periodic
+// with D/c per step. Enough steps means the lag of its longest dependency, plus one.
 //
-// Messages that share links at different times may come nearer to their pattern with every step and never reach it
-// (servers on a torus: a tenth nearer each step). What streams differ by then falls like a geometric series, and so
-// does what the step time may still change by: it is told once that is little.
+// Messages that share links at different times may approach a pattern and never reach it: servers on a torus come a
+// tenth nearer each step. The streams' differences then fall like a geometric series, and so does the possible change
+// of the step time. The step time is reported once that change is little.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +17,10 @@
 namespace stepcast {
 
 struct Period {
-  int steps = 1;           ///< c: the pattern repeats after so many steps
-  double seconds = 0.0;    ///< D: and takes so long
-  bool converges = false;  ///< it is not reached but approached, and D is within kConverged of its limit
+  int steps = 1;         ///< c: the pattern repeats after so many steps
+  double seconds = 0.0;  ///< D: the time that these steps take
+  /// The replay approaches the period without reaching it, and D is within kConverged of its limit.
+  bool converges = false;
 };
 
 class SteadyState {
@@ -30,12 +30,9 @@ class SteadyState {
   /// @param memory     longest lag of a dependency, in steps
   /// @param tolerance  relative to D: two times count as equal
   explicit SteadyState(int memory, int longest_period = 16, double tolerance = 1e-10)
-      : memory_(memory),
-        longest_period_(longest_period),
-        tolerance_(tolerance),
-        differences_(longest_period) {}
+      : memory_(memory), longest_period_(longest_period), tolerance_(tolerance), differences_(longest_period) {}
 
-  /// Adds the ends of every stream in the next step; returns the period once there is one.
+  /// Adds the ends of every stream in the next step. Returns the period once there is one.
   std::optional<Period> add(std::vector<double> ends);
 
  private:

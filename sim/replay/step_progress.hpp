@@ -1,10 +1,10 @@
-// How far a replay has come, and when it has come far enough.
+// The progress of a replay, and the decision when to stop it.
 //
-// It stops once its steady state is proven (steady_state.hpp) or max_steps have ended everywhere. What has begun by then
-// is still ended: synchronous participants all end the latest step that one of them has begun, since collectives need
-// all workers; asynchronous ones each their own.
+// It stops once its steady state is proven (steady_state.hpp), or max_steps have ended everywhere. Begun steps are
+// still ended. Synchronous participants all end the latest step that one of them has begun, since collectives need all
+// workers. Asynchronous participants each end their own.
 //
-// Nothing here simulates: it is told what happens, in order of time. Steps are counted from 0, times in seconds.
+// Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ namespace stepcast {
 struct ProgressRules {
   bool asynchronous = false;
   std::optional<int> staleness{};  ///< steps that a participant may be ahead of the slowest
-  /// The first step that may be part of a period; none where all steps differ, by chance or by who comes first.
+  /// The first step that may be part of a period. None if all steps differ, by chance or by the order of arrival.
   std::optional<int> periodic_from{};
-  int longest_lag = 1;  ///< of a dependency, in steps
+  int longest_lag = 1;  ///< longest lag of a dependency, in steps
   int max_steps = 1;
 };
 
@@ -31,38 +31,40 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
 
 class Progress {
  public:
-  /// @param tasks  by participant: how many of a step it takes part in
-  /// @param tracks  of all participants
+  /// @param tasks  by participant: how many tasks of a step it takes part in
+  /// @param tracks  tracks of all participants
   Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
 
-  /// A participant's track has come to `step`. Whether it begins it, or has nothing more to do.
+  /// Reports that a participant's track has come to `step`. Returns whether it begins the step; if not, it has nothing
+  /// more to do.
   bool begin(std::size_t participant, int step);
-  /// Whether who has begun `step` has to wait until the slowest has come further.
+  /// Whether a participant that has begun `step` must wait for the slowest.
   [[nodiscard]] bool is_too_far_ahead(int step) const;
 
-  /// A track has ended its last task of `step`; to be told before the end of that task.
+  /// Reports that a track has ended its last task of `step`. Must come before the end of that task.
   void end_track(std::size_t track, int step, double time);
-  /// A participant has ended a task of `step`. Whether with it all have ended the step, and so the slowest has come
-  /// further.
+  /// Reports that a participant has ended a task of `step`. Returns whether all have now ended the step, so that the
+  /// slowest has advanced.
   bool end_task(std::size_t participant, int step, double time);
 
-  /// An asynchronous worker came to more than kMostAhead steps for each of the slowest, because its own take no time,
-  /// say: it would have kept the replay going for ever.
+  /// Whether an asynchronous worker did more than kMostAhead steps for each of the slowest worker's. Its steps may take
+  /// no time, and would then keep the replay going for ever.
   [[nodiscard]] bool ran_away() const { return ran_away_; }
   static constexpr int kMostAhead = 1000;
 
-  [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }  ///< when all had ended each
+  /// When all participants had ended each step.
+  [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }
   [[nodiscard]] const std::vector<double>& step_ends(std::size_t participant) const {
     return own_[participant].step_ends;
   }
   [[nodiscard]] const std::optional<Period>& period() const { return period_; }
-  /// The step whose end stopped the replay; later ones only let others end.
+  /// The step whose end stopped the replay. Later steps only let others end.
   [[nodiscard]] int last() const { return first_kept_ - 1; }
 
  private:
-  /// What one participant has done.
+  /// The progress of one participant.
   struct Own {
-    int tasks = 0;                  ///< of a step
+    int tasks = 0;                  ///< tasks of a step
     int begun = -1;                 ///< latest step
     std::vector<int> ended;         ///< by step: tasks
     std::vector<double> step_ends;  ///< by step
@@ -74,9 +76,9 @@ class Progress {
   ProgressRules rules_;
   std::vector<Own> own_;  ///< by participant
   std::size_t tracks_;
-  long tasks_ = 0;           ///< of a step, of all participants
-  int begun_ = -1;           ///< latest step that one of them has begun
-  int slowest_ = 0;          ///< steps that all have ended
+  long tasks_ = 0;           ///< tasks of a step, of all participants
+  int begun_ = -1;           ///< latest step that a participant has begun
+  int slowest_ = 0;          ///< number of steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;
   std::deque<std::vector<double>> track_ends_;  ///< by step from first_kept_ on: end of every track

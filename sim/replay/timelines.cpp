@@ -7,7 +7,7 @@
 namespace stepcast {
 namespace {
 
-/// Direct messages tell workers apart by where they are: by their neighbours, their rack, their host's shard.
+/// Direct messages tell workers apart by their place: by their neighbours, their rack, their host's shard.
 bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   if (cluster.jitter.cv > 0 || graph.asynchronous || graph.shards_co_located) return false;
   const bool star = std::holds_alternative<Star>(cluster.topology);

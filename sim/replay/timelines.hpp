@@ -1,4 +1,4 @@
-// Whose timelines a replay keeps.
+// The choice of workers whose timelines a replay keeps.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// Empty ones, to be recorded: of one worker of each class of a folded replay, or of each kind (speed, links); of all
-/// where workers of a kind may differ.
+/// Empty timelines to record into: of one worker of each class in a folded replay, or of each kind (speed, links). If
+/// workers of a kind may differ, all of them have one.
 std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph,
                                       const std::vector<WorkerKind>& kinds);
 

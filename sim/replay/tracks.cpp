@@ -50,7 +50,7 @@ class Tracks {
     try {
       live(track);
       ++ended_;
-    } catch (const std::exception&) {  // may not leave an actor
+    } catch (const std::exception&) {  // an exception may not leave an actor
       failure_ = std::current_exception();
       s4u::Actor::kill_all();
     }
@@ -66,7 +66,7 @@ class Tracks {
         recorder_.add(self, task, step, start, now());
         finish(track, task, step);
       }
-    wake_waiting_for_slowest();  // where the replay stops because this one ran away
+    wake_waiting_for_slowest();  // the replay stops because this worker ran away
   }
 
   void await_dependencies(Track& track, TaskId task, int step) {
@@ -104,10 +104,10 @@ class Tracks {
   Executor& executor_;
   Progress& progress_;
   Recorder& recorder_;
-  std::vector<std::vector<Dependency>> incoming_;  ///< by task
+  std::vector<std::vector<Dependency>> incoming_;  ///< dependencies by task
   std::vector<Track*> waiting_for_slowest_;
-  std::size_t ended_ = 0;       ///< tracks
-  std::exception_ptr failure_;  ///< of some track
+  std::size_t ended_ = 0;       ///< number of ended tracks
+  std::exception_ptr failure_;  ///< the first exception of a track
 };
 
 }  // namespace

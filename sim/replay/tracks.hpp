@@ -1,5 +1,5 @@
-// The life of a track: an actor that runs the tasks of its stream in order, step after step, each when its dependencies
-// on the same participant have ended. A worker whose staleness is bounded waits for the slowest before it begins a step.
+// A track is an actor that runs the tasks of its stream in order, step after step. Each task waits for its dependencies
+// on the same participant. A worker with bounded staleness waits for the slowest before it begins a step.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace stepcast {
 
-/// Simulates all tracks of the participants until they have ended: how tasks are done is the executor's, when to stop
-/// the progress's.
+/// Simulates all tracks of the participants until they have ended. The executor does the tasks, and the progress
+/// decides when to stop.
 /// @throws ModelError when a worker runs away, or a message is too large to be counted
 void run_tracks(simgrid::s4u::Engine& engine, std::vector<Participant>& participants, const StepGraph& graph,
                 Executor& executor, Progress& progress, Recorder& recorder);
