@@ -22,7 +22,7 @@ Cell cell_of(const T& value) {
   else if constexpr (IsQuantity<T>::value) return value.si();
   else return value;
 }
-/// Nothing where there is none of it.
+/// Empty for a value of zero.
 template <class T>
 Cell if_any(const T& value) {
   return value > T{} ? cell_of(value) : Cell();
@@ -61,9 +61,9 @@ const Breakdown& breakdown_of(P p) { return p.answers.shown().breakdown; }
 
 bool is_trained(P p) { return p.samples_per_second > 0; }
 bool only_moves_bytes(P p) { return !is_trained(p) && p.algbw.has_value(); }
-/// An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+/// An algorithm axis shows it already, unless it says "auto" or leaves parameters open.
 bool is_algorithm_news(P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }
-/// Why one shards, and computes again; and where a device is more than half full.
+/// Shown for points that shard or recompute to save memory, and for devices that are more than half full.
 bool is_memory_news(P p) {
   return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5;
 }

@@ -16,7 +16,7 @@ namespace {
 
 std::string tenths(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 std::string signed_percent(double fraction) {
-  const double tenths = std::round(1000 * fraction);  // no error has no sign
+  const double tenths = std::round(1000 * fraction);  // zero has no sign
   return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);
 }
 
@@ -44,7 +44,7 @@ std::string fitted_text(const std::vector<ValidationRow>& rows) {
   return text;
 }
 
-/// The text in lines of at most 120 characters where its words allow it.
+/// Breaks the text into lines of at most 120 characters, if its words allow it.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 120;
   std::string lines, word;

@@ -26,7 +26,7 @@ class CollectiveRounds {
   double execute(const CollectiveWork& work, Track& track, TaskId task);
 
  private:
-  /// Where a collective's participants meet.
+  /// The meeting of a collective's participants.
   struct Meeting {
     int arrived = 0;
     int held = 0;  ///< how often they have met
