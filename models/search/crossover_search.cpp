@@ -136,7 +136,7 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
           else left = {at->first, difference};
           if (at->first == value) break;
         }
-        // Scores are equal in some places, and the ends do not prefer different ones.
+        // Neighbouring scores may be equal in turn although the outer ones differ.
         if (!right || preferred(left->second)) {
           for (const double between : values_within(*before, value, 0, 0)) all_at(between);
         } else if (is_narrow(left->first, right->first)) {

@@ -59,7 +59,7 @@ class GoalSearch {
   double near_;
   std::map<double, double> known_;
   Stage stage_ = Stage::grid;
-  /// Of the stage, with the level and the score as alternatives; none when all is found.
+  /// The stage's search, with the level and the score as alternatives; none when all is found.
   std::optional<CrossoverSearch> search_;
   double level_ = 0.0;
   double best_before_ = 0.0;  ///< the largest score when the search near it began

@@ -66,7 +66,7 @@ class Tracks {
         recorder_.add(self, task, step, start, now());
         finish(track, task, step);
       }
-    wake_waiting_for_slowest();  // the replay stops because this worker ran away
+    wake_waiting_for_slowest();  // needed if the replay stops because this worker ran away
   }
 
   void await_dependencies(Track& track, TaskId task, int step) {

@@ -144,8 +144,8 @@ TEST_CASE("a clock that keeps dropping ends the measurement") {
 }
 
 TEST_CASE("a clock that drops once, under the load, is measured where it stays") {
-  // Ten runs of warm-up, whose times are alike, then 1 to 3 s, which do not settle: the first series is of 2·20
-  // samples, the most. Ten of them are fast, so the 90 % quantile is, and 30, three quarters, are left out: once more.
+  // Ten warm-up runs have alike times, then 1 to 3 s do not settle. The first series has 2·20 samples, the most. Ten of
+  // them are fast, so the 90 % quantile is fast. The other 30, three quarters, are left out, so it measures once more.
   World world;
   std::mt19937_64 random(1);
   world.next = [&](int run) {
@@ -401,7 +401,7 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
   const std::vector<Record> records = read_samples(folder / "a.jsonl")->records;
   const auto own =
       std::find_if(records.begin(), records.end(), [](const Record& r) { return r.name == "device/product"; });
-  for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
+  for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // times of two repeats, at the fast clock
   CHECK(own->discarded > 0);
 }
 

@@ -67,8 +67,7 @@ struct Product {
       for (int begin = 0; begin < k; begin += kBlock) {
         const int depth = std::min(kBlock, k - begin);
         for (int p = 0; p < depth; ++p)
-          for (int i = 0; i < rows; ++i)
-            part[p * kBlock + i] = static_cast<double>(a.at(first + i, begin + p));
+          for (int i = 0; i < rows; ++i) part[p * kBlock + i] = static_cast<double>(a.at(first + i, begin + p));
         for (int j = 0; j < n; ++j) {
           double* const sum = &sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows)];
           for (int p = 0; p < depth; ++p) {
@@ -105,7 +104,7 @@ float scalar(const void* value) { return *static_cast<const float*>(value); }
 
 std::int64_t bytes_of(cudaDataType_t type) { return type == CUDA_R_32F ? 4 : 2; }
 
-/// Of products that have run: what they wrote out of bounds is told as a kernel's would be.
+/// Products that have run report writes out of bounds like a kernel.
 cublasStatus_t finish() {
   if (const auto damage = stepcast::emulator::find_damage())
     stepcast::emulator::report_error(cudaErrorLaunchFailure, "a matrix product: " + *damage);

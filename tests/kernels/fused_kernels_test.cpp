@@ -71,7 +71,7 @@ TEST_CASE("error feedback in the encoder: the codes of g + e, and what they leav
     std::vector<std::size_t> wire;  ///< buffers of the fused kernel, as decode wants them
     std::size_t codes, codes_of_encode;
     std::vector<std::size_t> scales, scales_of_encode;  ///< filled before encode runs
-    float tolerance;                                    ///< of sent + residual against g + e; each is rounded once
+    float tolerance;                                    ///< for sent + residual against g + e; each is rounded once
   };
   const Method methods[] = {
       {"fp16", "cast/fp16-encode", "cast/fp16-decode", {2}, 2, 1, {}, {}, 1e-6F},

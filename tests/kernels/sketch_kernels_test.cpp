@@ -169,9 +169,7 @@ TEST_CASE("3LC: within half of s·max|x|, back over runs of zeros") {
 }
 
 TEST_CASE("3LC: runs of two to fourteen zero bytes are one byte") {
-  const auto zeros = [](int count) {
-    return std::vector<std::uint8_t>(count, std::uint8_t{121});
-  };
+  const auto zeros = [](int count) { return std::vector<std::uint8_t>(count, std::uint8_t{121}); };
   const auto code = [](std::initializer_list<int> values) {
     std::vector<std::uint8_t> all;
     for (const int value : values) all.push_back(static_cast<std::uint8_t>(value));
@@ -208,7 +206,7 @@ TEST_CASE("3LC: any message decodes") {
 
 TEST_CASE("3LC: timings take the codes of normal input, whatever the seed") {
   constexpr std::int64_t n = 99991;
-  for (const std::uint64_t seed : {0, 1, 2, 3}) {  // by which checks draw the share of zeros
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {  // checks draw the share of zeros by these seeds
     const std::vector<float> x = gradient(n, Input::normal, seed);
     const Workspace quantized = run("quantize/3lc", n, {{0, x}, {1, {largest_of(x)}}});
     const std::vector<std::uint8_t> codes(bytes(quantized, 2), bytes(quantized, 2) + quantized.bytes(2));

@@ -79,8 +79,8 @@ TEST_CASE("samples are magnitudes of elements, of one sign where a sign is asked
 }
 
 TEST_CASE("DGC: the sampled threshold is reached by about k elements") {
-  // The k-th largest of s samples is reached by a share of all that is Beta(k, s - k + 1): mean k/(s + 1), deviation
-  // about √k/s. With n = 2^20: s = 10485, k = 104, so 0.00992 of 1048576 with a deviation of 0.000973.
+  // The share of all elements that reach the k-th largest of s samples is Beta(k, s - k + 1). Its mean is k/(s + 1),
+  // its deviation about √k/s. With n = 2^20: s = 10485, k = 104, so 0.00992 of 1048576 with a deviation of 0.000973.
   const std::int64_t n = 1 << 20;
   const std::vector<float> x = gradient(n, Input::normal, 3);
   for (const std::uint64_t seed : {1U, 2U, 3U}) {

@@ -1,6 +1,6 @@
-// The product layers' tolerances at the lengths that networks have: products made here as a GPU may make them (operands
-// cut to tf32, sums in fp32 that are cut off or in another order, parts of a sum and columns rounded to bf16) are
-// within them, and a sum with one product too few, or one of a wrong pair, is not.
+// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them: operands
+// cut to tf32, sums in fp32 cut off or in another order, partial sums and columns rounded to bf16. They are within the
+// tolerances. A sum with one product too few, or with a wrong pair, is not.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -92,10 +92,10 @@ Values linear(Precision precision, const LinearShape& s, const Values& x, const 
       const auto at = [&](std::int64_t k) {
         return static_cast<std::size_t>(row * s.in + (mistake == Mistake::swapped && k < 2 ? 1 - k : k));
       };
-      y.push_back(stored(precision, device_sum(
-                                        precision, s.in - (mistake == Mistake::dropped ? 1 : 0),
-                                        [&](std::int64_t k) { return x[at(k)]; },
-                                        [&](std::int64_t k) { return u[out * s.in + k]; })));
+      y.push_back(stored(
+          precision, device_sum(
+                         precision, s.in - (mistake == Mistake::dropped ? 1 : 0),
+                         [&](std::int64_t k) { return x[at(k)]; }, [&](std::int64_t k) { return u[out * s.in + k]; })));
     }
   return y;
 }
@@ -191,12 +191,10 @@ TEST_CASE("a convolution's data gradient by columns passes, and without its last
               if (row < 0 || row > 6 || column < 0 || column > 6) continue;
               double& sum = dx[c * 49 + row * 7 + column];
               sum = static_cast<double>(static_cast<float>(
-                  sum +
-                  stored(precision,
-                         device_sum(
-                             precision, channels,
-                             [&](std::int64_t o) { return w[(o * s.in + c) * 9 + tap]; },
-                             [&](std::int64_t o) { return dy[o * 49 + pixel]; }))));
+                  sum + stored(precision,
+                               device_sum(
+                                   precision, channels, [&](std::int64_t o) { return w[(o * s.in + c) * 9 + tap]; },
+                                   [&](std::int64_t o) { return dy[o * 49 + pixel]; }))));
             }
         INFO(kernel.described() << ", " << name_of(input) << ", " << channels << " channels");
         CHECK(passes(reference, ProductDataGradient::dx, dx) == (channels == s.out));

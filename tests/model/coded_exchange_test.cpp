@@ -135,8 +135,8 @@ TEST_CASE("all-to-all: kernels of signs, of their momentum, and of 1-bit's two e
   const double signs = 2 * (10e-6 + 4.125 * 10e-6) + (10e-6 + 5 * 0.03125 * 10e-6);
   require_close(signs, codec(SignSgd{}), 1e-9, "signs");
   require_close(signs + 10e-6 + 12 * 10e-6, codec(Signum{}), 1e-9, "SIGNUM");
-  // 1-bit, 8 B of means more a message. The gradient and its error are added, 12 MB, packed and, for the new error,
-  // unpacked and subtracted, 12 MB; so is, of 3 MB each, what 4 messages of a part add up to.
+  // 1-bit, with 8 B of means more for each message. The gradient and its error are added, 12 MB, and packed. For the
+  // new error, they are unpacked and subtracted, 12 MB. The sum of 4 messages of a part takes the same with 3 MB each.
   const auto both = [](double megabytes, double message) {
     return 4 * 10e-6 + (2 * 3 * megabytes + 2 * (megabytes + message)) * 10e-6;
   };
@@ -164,8 +164,8 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
       const EightBit method{.error_feedback = feedback};
       const Tensor slice{{share}};
       const CodecPlan whole = make_plan(method, Tensor{{1000, 1000}}), part = make_plan(method, slice);
-      // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes. What error feedback adds and remembers is of
-      // the whole.
+      // p-1 rounds reduce and p-1 rounds gather, each with d/p + 4 bytes. Error feedback adds and remembers the whole
+      // gradient.
       const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_passes(method, slice));
       require_close(
           0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_passes(whole, 1)),

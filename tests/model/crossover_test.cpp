@@ -35,7 +35,8 @@ Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
   return c;
 }
 
-/// In Gb/s: fp16 pays up to 4 Gb/s, twice as fast at 1; top-k from 25 Gb/s on, where 2 is the square root of 100/25.
+/// In Gb/s: fp16 pays up to 4 Gb/s, and is twice as fast at 1. Top-k pays from 25 Gb/s on; its 2 is the square root of
+/// 100/25.
 Crossovers of_bandwidths() {
   const double unit = 1e9 / 8;
   return crossovers_of(parse_axis_range("1Gbps..100Gbps"), 25,

@@ -62,7 +62,7 @@ double fluid_time(std::vector<Flow> flows, std::size_t links) {
   return now;
 }
 
-/// All p workers push to all shards. Links: out of worker i is i, into shard j is p + j; shard j is co-located
+/// All p workers push to all shards. Link i leads out of worker i, and link p + j into shard j. Shard j is co-located
 /// with worker j, whose own push crosses no link.
 std::vector<Flow> pushes(const std::vector<Bytes>& shards, int p, bool co_located) {
   std::vector<Flow> flows;
@@ -82,7 +82,7 @@ TEST_CASE("the fluid simulation by hand") {
   // Two flows share link 0, one of them and a third share link 1: rates 1/2 each, bytes 1, 2, 2. At t = 2 the
   // first ends; the second, alone on link 0 but with the third on link 1, keeps 1/2. All end at t = 4.
   CHECK(fluid_time({{{0}, 1}, {{0, 1}, 2}, {{1}, 2}}, 2) == 4);
-  // Flows 0 and 1 on link 0, flow 1 also on link 1 with flows 2 and 3: flow 1 gets 1/3, flow 0 the other 2/3.
+  // Flows 0 and 1 are on link 0; flow 1 is also on link 1 with flows 2 and 3. Flow 1 gets 1/3, flow 0 the other 2/3.
   const auto rate = fair_rates({{{0}, 1}, {{0, 1}, 1}, {{1}, 1}, {{1}, 1}}, 2);
   require_close(2.0 / 3, rate[0], 1e-12, "flow 0");
   require_close(1.0 / 3, rate[1], 1e-12, "flow 1");

@@ -151,7 +151,7 @@ TEST_CASE("a point that does not fit its device has no score, but by its memory"
   CHECK(score_of(find_metric("throughput"), report) == 0);
   CHECK(value_of(find_metric("memory"), score_of(find_metric("memory"), report)) == Approx(5e9));
   CHECK(value_of(find_metric("state"), score_of(find_metric("state"), report)) == Approx(4e9));
-  // What is not known of activations is no memory of none.
+  // Unknown activations do not count as zero memory.
   report.memory->activations.reset();
   CHECK(score_of(find_metric("memory"), report) == 0);
 }
@@ -174,9 +174,9 @@ TEST_CASE("a ranking has the best first, what has no such metric or does not fit
   CHECK(by_step[0] != std::string::npos);
   const std::string best = to_ranking(all, find_metric("throughput"), 2);
   CHECK(says(best, "the best 2 of 4 points by throughput\n"));
-  CHECK(best.find("samples/s") < best.find("step"));  // what ranks comes first
+  CHECK(best.find("samples/s") < best.find("step"));  // the ranking metric comes first
   CHECK((says(best, "of-2s") && says(best, "of-3s") && !says(best, "of-1s") && !says(best, "of-4s")));
-  // Of equals, and where nobody has the metric, the study's order.
+  // Equal points, and points without the metric, keep the study's order.
   const auto none = places(to_ranking(all, find_metric("busbw"), 9));
   CHECK((none[3] < none[0] && none[0] < none[2] && none[2] < none[1]));
 }

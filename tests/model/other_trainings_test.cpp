@@ -1,4 +1,4 @@
-// Which scenarios are one training run in several ways, and which are several.
+// Scenarios that are one training run in several ways, and scenarios that are several trainings.
 #include "models/report/other_trainings.hpp"
 
 #include "models/scenario/library.hpp"

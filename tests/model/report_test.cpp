@@ -128,7 +128,7 @@ TEST_CASE("the default baseline says whose network computes alone") {
 TEST_CASE("a step of several passes counts the samples of all") {
   const Study study = study_of(kMeasured, {"/workload/accumulation=[1, 4]"});
   const PointReport once = report_of(study.points[0]), report = report_of(study.points[1]);
-  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100: f_b_u
+  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // the step of resnet50-v100
   const double update = make_workload(*study.points[0].scenario.workload).update.si(),
                alone = 4 * (f_b_u - update) + update;
   CHECK(report.samples_per_second == Approx(4 * 4 * 32 / step));
@@ -260,8 +260,9 @@ TEST_CASE("links without latency are noted where messages take one") {
 }
 
 TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {
-  // Per token 12·64² of a block's weights and 2·32·64 of its attention, of two blocks, and 64·1000 of the output:
-  // 170,496 multiply-accumulates, six operations each; sequences of 32 tokens. An A100 has 312e12 in bf16.
+  // A token has 12·64² of a block's weights and 2·32·64 of its attention, for two blocks, and 64·1000 of the output.
+  // That makes 170,496 multiply-accumulates with six operations each. Sequences have 32 tokens. An A100 has 312e12 in
+  // bf16.
   const PointReport report = report_of(study_of(
                                            R"({"name": "s", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}},
              "workload": {"name": "t", "batch": 8, "dtype": "bf16", "profile": "a100-datasheet",
@@ -302,8 +303,9 @@ TEST_CASE("prices of hosts make costs of samples and of runs") {
 
 namespace {
 
-/// ResNet-50, 32 samples of it, on a V100 of so much memory. 25,557,032 parameters in fp32 with gradients and momentum:
-/// 306,684,384 bytes; 85,921,512 of activations a sample (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
+/// ResNet-50 with 32 samples, on a V100 of so much memory. 25,557,032 parameters in fp32 with gradients and momentum
+/// take 306,684,384 bytes. Activations take 85,921,512 a sample (activations_test), 2.749 GB for 32. In all,
+/// 3,056,172,768.
 PointReport with_memory(const char* memory) {
   return report_of(
       study_of(
@@ -427,7 +429,7 @@ TEST_CASE("what a worker sends to servers, whoever waits for whom") {
 }
 
 TEST_CASE("bus bandwidths are nccl-tests'") {
-  // Of 4 ranks, doc/PERFORMANCE.md of nccl-tests: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB
+  // For 4 ranks, by nccl-tests' doc/PERFORMANCE.md: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB
   // over the step.
   for (const auto& [operation, factor] : {std::pair{"all-reduce", 1.5},
                                           {"all-gather", 0.75},

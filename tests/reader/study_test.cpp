@@ -689,7 +689,7 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
         Dtype::fp32);
   CHECK_FALSE(study_of(Changes{}, {"/workload/dtype=fp32"}).points[0].scenario.workload->timed_dtype);
   CHECK_FALSE(study_of(Changes{{"/workload/dtype", "bf16"}}).points[0].scenario.workload->timed_dtype);
-  // What is not changed, or follows from shapes, needs no keeping.
+  // Fields that are unchanged, or follow from shapes, need not be kept.
   CHECK_FALSE(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=32"})));
   CHECK_FALSE(timed(study_of(
       Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
@@ -704,7 +704,7 @@ TEST_CASE("a cluster's GPU gives layer times where the workload names no profile
   CHECK(workload_of("resnet50", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("gpt2-xl", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("resnet50", h100, {"/cluster/gpu=a100-datasheet"}).workload->profile->name == "a100-datasheet");
-  // Who names a profile has it; a table with times needs none.
+  // A document that names a profile has one; a table with times needs none.
   const Scenario other = workload_of(named, h100);
   CHECK(other.workload->profile->name == "v100-datasheet");
   CHECK(other.cluster_gpu == "H100");

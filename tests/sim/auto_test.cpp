@@ -132,7 +132,7 @@ TEST_CASE("auto takes equations where they are exact and the replay elsewhere, w
   other.cluster.transport = TcpTransport{};
   CHECK(who_answers(other) == "replay");
 
-  // Whoever asks by name is answered by name.
+  // An evaluator asked for by name answers.
   servers.evaluation.evaluator = Evaluator::replay;
   CHECK(who_answers(servers) == "replay");
   other = on_star;
@@ -142,8 +142,8 @@ TEST_CASE("auto takes equations where they are exact and the replay elsewhere, w
 }
 
 TEST_CASE("auto starts no replay of very many messages, and says so before it starts") {
-  // 4096 workers push to 16 dedicated servers and pull, 200 steps: 2·4096·16·200 = 26 million messages; 4 times the
-  // workers and twice the shards are 210 million.
+  // 4096 workers push to 16 dedicated servers and pull, 200 steps: 2·4096·16·200 = 26 million messages. 4 times the
+  // workers and twice the shards make 210 million.
   ParameterServerStrategy strategy;
   strategy.consistency = Consistency::asynchronous;
   strategy.shards = 16;
@@ -168,8 +168,7 @@ TEST_CASE("the default answer of collectives is the full replay's on every topol
     Cluster cluster = any_cluster(random, p);
     if (std::holds_alternative<Nodes>(cluster.topology)) cluster.workers = (p + 3) / 4 * 4;
     const auto algorithms = collective_algorithms();
-    const CollectiveAlgorithm& entry =
-        algorithms[random.between(0, static_cast<int>(algorithms.size()) - 1)];
+    const CollectiveAlgorithm& entry = algorithms[random.between(0, static_cast<int>(algorithms.size()) - 1)];
     CollectiveChoice choice;
     if (random.between(0, 2) > 0) choice.algorithm = entry.algorithm;
     if (choice.algorithm == Algorithm::hierarchical)

@@ -1,7 +1,6 @@
-// Folded replay equals full replay: the same scenario, every worker and message simulated, or one of each class.
+// Folded replay equals full replay of the same scenario, with every worker and message, or one of each class.
 //
-// Full replay is the referee; what it is compared with shares the step graph and the streams with it, but neither
-// the messages nor the platform.
+// Full replay is the referee. Both share the step graph and the streams, but neither the messages nor the platform.
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
@@ -174,8 +173,7 @@ TEST_CASE("every collective folds exactly") {
       "folded equals full, collectives",
       [] {
         const auto algorithms = collective_algorithms();
-        const CollectiveAlgorithm& entry =
-            algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
+        const CollectiveAlgorithm& entry = algorithms[integer_between(0, static_cast<int>(algorithms.size()) - 1)];
         const Cluster cluster = any_cluster(any_workers(64), 0);
         // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
         Scenario scenario =
@@ -186,8 +184,7 @@ TEST_CASE("every collective folds exactly") {
           while (cluster.workers % g != 0) --g;
           choice.group_size.value = g;
           const auto between = algorithms_between(entry.operation);
-          choice.between_groups =
-              between[integer_between(0, static_cast<int>(between.size()) - 1)];
+          choice.between_groups = between[integer_between(0, static_cast<int>(between.size()) - 1)];
         }
         if ((entry.algorithm == Algorithm::multi_ring || entry.algorithm == Algorithm::nccl_tree) && coin()) {
           choice.group_size.value = integer_between(1, cluster.workers);
@@ -328,8 +325,8 @@ TEST_CASE("what is alike is one") {
   CHECK(like[0].flows->system.flows.size() == 1);
   CHECK(like[0].flows->system.links == std::vector{10_Gbps});
 
-  // One rank on a link of 1 Gb/s, latency as the others': what it sends and what it receives is limited to that,
-  // the other p-2 messages to 10 Gb/s.
+  // One rank is on a link of 1 Gb/s with the same latency. Its messages both ways are limited to that, the other p-2
+  // messages to 10 Gb/s.
   Cluster slow = star(1000);
   slow.groups = {{1, 1.0, 1_Gbps, {}}};
   CHECK(ring(slow)[0].flows->system.flows.size() == 2);
@@ -355,7 +352,7 @@ TEST_CASE("what is alike is one") {
   }
 
   // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
-  // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
+  // worker's. Each count loses its common factor, so a flow gets 10 Gb/s / 4096.
   ParameterServerStrategy many;
   many.shards = 64;
   const Fold servers = folded(scenario_of(star(4096), many));

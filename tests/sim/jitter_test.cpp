@@ -54,8 +54,8 @@ TEST_CASE("a distribution of cv 0 is no jitter") {
 }
 
 TEST_CASE("one worker's sampled mean lies within the standard error that the report notes") {
-  // p = 1 computes alone, so its step is the mean of N factors times 25 ms: 1 ± cv/sqrt(N). Of 20 seeds some lie below
-  // the bound of 25 ms; five standard errors hold all of them.
+  // p = 1 computes alone, so its step is the mean of N factors times 25 ms: 1 ± cv/sqrt(N). With 20 seeds, some lie
+  // below the bound of 25 ms. Five standard errors hold all of them.
   Scenario scenario = scenario_of(star(1), AllReduceStrategy{});
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 100;
@@ -90,8 +90,8 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   scenario.evaluation.max_steps = 50;
   double sum = 0;
   int steps = 0;
-  // The update is the last of a step's tasks but comes after the exchange: its factor is the slowest worker's
-  // only if that worker is last again. So give the workload no update.
+  // The update is the last of a step's tasks, but comes after the exchange. Its factor is the slowest worker's only if
+  // that worker is last again. The workload therefore has no update.
   WorkloadTable table = small_workload();
   table.update = {};
   scenario.workload = std::make_shared<const WorkloadTable>(table);

@@ -110,8 +110,8 @@ TEST_CASE("the cost of servers' messages rises with those beside them") {
   // A shard on each of 64 hosts: 2·64·64·10 messages of 5 us + 0.05 us·64². Measured: 260 us each.
   Scenario scenario = co_located(64, 64);
   require_close(81920 * 209.8e-6, replay_effort(scenario).seconds, 1e-12, "a shard on each host");
-  // Two of them at a quarter of the speed: the others do up to 62.5/64/0.25 steps for one of theirs, half of that more
-  // than one.
+  // Two of them have a quarter of the speed. The others do up to 62.5/64/0.25 steps for one of theirs, half of that
+  // more than one.
   scenario.cluster.groups = {{2, 0.25, {}, {}}};
   require_close(81920 * (1 + 62.5 / 16) / 2, replay_effort(scenario).messages, 1e-12, "unlike speeds");
   std::get<ParameterServerStrategy>(scenario.strategy).consistency = Consistency::stale_synchronous;
@@ -148,7 +148,7 @@ TEST_CASE("a long replay is announced with what shortens it") {
   scenario = replayed(1024, ring);
   CHECK(announcement_of(scenario) ==
         "replaying about 8.4 million messages, some 28 s on one core; --evaluator equations answers at once");
-  // Of jitter they know nothing: 60 steps of 16 workers, 30 rounds each, in 1000 runs: 28.8 million messages.
+  // With jitter, 60 steps of 16 workers with 30 rounds each, in 1000 runs: 28.8 million messages.
   scenario = replayed(16, ring);
   scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
   scenario.evaluation.max_steps = 60;

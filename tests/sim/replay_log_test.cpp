@@ -45,8 +45,8 @@ ReplayResult result(const ReplayLog& log, bool asynchronous, std::optional<int> 
 }  // namespace
 
 TEST_CASE("asynchronous workers' passes count as far as they are done") {
-  // Steps 3 and 4 of the slow worker, 8 to 16 s. The fast one has done 2 2/3 passes at 8 s and 5 1/3 at 16 s: together
-  // 2 2/3 + 2, a mean of 7/3 in 8 s. Whole passes would make it 3 + 2 or 2 + 2.
+  // Steps 3 and 4 of the slow worker take 8 to 16 s. The fast one has done 2 2/3 passes at 8 s and 5 1/3 at 16 s.
+  // Together they do 2 2/3 + 2, a mean of 7/3 in 8 s. Whole passes would make it 3 + 2 or 2 + 2.
   const ReplayResult got = result(log_of(3, 4, 4), true);
   require_close(24.0 / 7, got.forecast.step.si(), 1e-12, "step: rates add, 2/(1/3 + 1/4)");
   require_close(got.forecast.step, got.forecast.breakdown.forward, 1e-12, "busy all the time");
@@ -85,7 +85,7 @@ TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
 
 TEST_CASE("a pipeline's warm-up is left out, and the first step after it") {
   // A tenth of 50 steps would be 5. The 20 of the warm-up and the one after them wait for the step just before
-  // (pipelined.cpp); the mean begins at an end, that of one more.
+  // (pipelined.cpp). The mean begins at an end, that of one more.
   PipelinedStrategy strategy;
   strategy.warmup_steps = 20;
   Scenario scenario;

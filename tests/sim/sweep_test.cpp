@@ -201,8 +201,8 @@ TEST_CASE("the cache gives back what was put, also to others and later") {
 }
 
 TEST_CASE("processes that open a new cache at once all get it") {
-  // Each round is a new file and 8 processes that wait for one moment to open it. What they compete for is a few
-  // hundred microseconds long: without a transaction 6 to 16 of the 160 processes failed.
+  // Each round has a new file and 8 processes that wait for one moment to open it. The race lasts a few hundred
+  // microseconds. Without a transaction, 6 to 16 of the 160 processes failed.
   constexpr int kTogether = 8;
   for (int round = 0; round < 20; ++round) {
     const Scratch scratch;

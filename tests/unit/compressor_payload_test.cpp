@@ -116,8 +116,8 @@ TEST_CASE("with packing grace, payloads are the recorded bytes") {
       ++compared;
     }
   }
-  // 14 rows for each of five networks (none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd
-  // and sketch), and top-k and random-k at four ratios for ResNet-50.
+  // 14 rows for each of five networks: none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd
+  // and sketch. Top-k and random-k have four ratios for ResNet-50.
   CHECK(compared == 5 * 14 + 8);
 }
 
@@ -317,7 +317,7 @@ TEST_CASE("a plan is consistent") {
             const Compressor compressor = with_packing(method, packing);
             RC_ASSERT(check(compressor, {}).empty());
             const CodecPlan plan = make_plan(compressor, tensor);
-            // What cannot be summed is decoded message by message or all together, and nothing else is.
+            // Messages without a sum are decoded one by one or all together, and no others are.
             RC_ASSERT((plan.decode.further.empty() && plan.decode.together.empty()) == plan.summable());
             RC_ASSERT(!plan.stages.empty());
             for (const Stage& stage : plan.stages) {

@@ -124,8 +124,8 @@ TEST_CASE("exactly the goal is enough, however the score is rounded") {
 }
 
 TEST_CASE("two peaks: the one that looking for a goal comes upon is taken") {
-  // At 2e6 a broad hill of 1; at 5e7 a narrow one of 1.5, which the grid passes by, on the side of a slope that passes
-  // the goal there.
+  // At 2e6 there is a broad hill of 1. At 5e7 there is a narrow one of 1.5, which the grid misses, beside a slope that
+  // passes the goal there.
   const auto score = [](double v) {
     return std::max(1 / (v / 2e6 + 2e6 / v) * 2, std::abs(v / 5e7 - 1) < 0.02 ? 1.5 : 0.0) + 0.2 * (v > 5e7);
   };
