@@ -3,9 +3,9 @@
 
     plot_calibration.py PROFILE.json PICTURE.{png,svg,pdf} [KERNEL...]      all kernels if none is named
 
-PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read from beside it
-(PROFILE.samples.jsonl.gz, or .jsonl where they are not compressed). Points are medians of cold samples over all
-process starts with their quartiles, what the events add taken off, a colour for each method; the line is the profile's.
+`stepcast-calibrate device` writes PROFILE.json, and its samples beside it (PROFILE.samples.jsonl.gz, or .jsonl if they
+are not compressed). Points are medians of cold samples over all process starts, with their quartiles. The events' own
+time is subtracted. Each method has a colour, and the line is the profile's.
 
 Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
 """

@@ -3,8 +3,8 @@
 
     stepcast validate --json RESULT.json && plot_validation.py RESULT.json PLOT.png
 
-Rates (throughput, bandwidth) count as the times that they are inverse to, so that right of 1 a forecast is too slow.
-What a suite fitted is hollow and not counted. Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
+Rates (throughput, bandwidth) count as their inverse, a time, so that a forecast right of 1 is too slow. Fitted rows are
+hollow and not counted. Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
 """
 import json
 import sys

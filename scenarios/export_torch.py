@@ -10,7 +10,7 @@ two (--input is one sample's shape without the batch; repeat it for several inpu
 of the graph becomes a layer, in execution order, named after the module. Parameters have to add up to
 sum(p.numel()), or nothing is written. A softmax and cross-entropy on the output is added unless --no-loss.
 
-What is not known is an error that names it. Then one of
+Anything unknown is an error that names it. Use one of these options then:
     --skip NAME   it takes no time and has no parameters worth a layer (a module's class or path, a function's name)
     --leaf NAME   trace it as one call (a module's class or path) instead of looking inside; it must then be a known kind
 Modules are leaves of their own when they are torch.nn's.
@@ -27,7 +27,7 @@ import sys
 
 
 class ExportError(Exception):
-    """What stands in the way, and the remedy."""
+    """A fault that stops the script, and its remedy."""
 
 
 def pair(value):

@@ -26,8 +26,8 @@ def close(expected, got, relative=1e-9):
 for text, value in (("5us", 5e-6), ("0.25s", 0.25), ("62851837.227765ns", 0.062851837227765), ("3ms", 3e-3), ("10ps", 1e-11)):
     close(value, check.seconds(text))
 
-# Two layers and a head that only the measured network has: the clocks start with layer "b", 30 us and 7 us in, and "a" is
-# ready 200 us later where 150 us are forecast. Its tensors may be in any order.
+# Two layers, and a head that only the measured network has. The clocks start with layer "b", 30 us and 7 us in. "a" is
+# ready 200 us later; 150 us are forecast. Its tensors may be in any order.
 measured = check.measured_layers({"gradients": [
     {"name": "head.weight", "elements": 5, "gap": "10us"}, {"name": "b.bias", "elements": 2, "gap": "5us"}, {"name": "b.weight", "elements": 8, "gap": "15us"},
     {"name": "c.weight", "elements": 3, "gap": "10us"}, {"name": "a.weight", "elements": 6, "gap": "120us"}, {"name": "a.bias", "elements": 3, "gap": "70us"}]})
@@ -57,8 +57,8 @@ assert [network for network, _, _ in check.NETWORKS if not datasheet[network][1]
 for network, layers in (("vgg16", 16), ("resnet50", 107), ("bert-base", 99)):  # 13 + 3; 53 + 53 + 1; 12 · 8 + 3 embeddings
     assert len(datasheet[network][1].pairs) == layers, (network, len(datasheet[network][1].pairs))
 
-# A made-up H100 that measured as its datasheet says, with a launch that a V100's clock makes its datasheet's: the transferred
-# profile is the V100's datasheet.
+# A made-up H100 that measured its datasheet's figures. Its launch, at a V100's clock, is that of the V100's datasheet.
+# The transferred profile is therefore the V100's datasheet.
 with tempfile.TemporaryDirectory() as folder:
     def path(name):
         return os.path.join(folder, name)

@@ -97,7 +97,7 @@ cp measured.json before.json
 run 2 transfer measured.json "${to_v100[@]}" -o ./measured.json; has err "would replace the measurement"
 cmp measured.json before.json || fail "the measurement was replaced"
 
-# What was written is read again, and is no measurement; nor is a datasheet.
+# The written file is read again, and is no measurement; a datasheet is none either.
 run 3 transfer v100.json "${to_v100[@]}" -o no.json; has err "the profile \"v100\" holds no measurement to transfer; stepcast-calibrate device makes one that does"
 run 3 transfer h100-datasheet "${to_v100[@]}" -o no.json; has err "--measured: found \"h100-datasheet\""; has err "holds no measurement"
 run 3 transfer measured.json --from h10-datasheet --to v100-datasheet -o no.json

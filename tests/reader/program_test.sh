@@ -284,7 +284,7 @@ expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json
 says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
 expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'
 expect 3 "${two[@]}" --along /cluster/link/bandwith=1Gbps..2Gbps && says 'did you mean "bandwidth"?'
-# What only a value between those of the grid has: 8, 64 and 512 are multiples of 8, the numbers between them that are tried are not.
+# An error between the grid's values. 8, 64 and 512 are multiples of 8, but the numbers tried between them are not.
 expect 3 "${two[@]}" --set '/strategy=[{"kind":"all-reduce","collective":{"algorithm":"ring"}},{"kind":"all-reduce","collective":{"algorithm":"hierarchical","group_size":8}}]' --set /cluster/link/latency=1us --along /cluster/workers=8..512 --grid 3 --json new.json && prints_nothing
 says '/strategy/collective/group_size: found 8 with'
 says ' or '
@@ -310,7 +310,8 @@ expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json &&
 says 'run: no point of the study has it; they have step, throughput, speedup, efficiency'
 expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
 expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR'
-# Of 40 GB, 93.1 % of an A100's 40 GiB, it is said at which batch they are needed; what is met on the way is no answer.
+# The note on 40 GB, 93.1 % of an A100's 40 GiB, says at which batch they are needed. Batches that are only tried have
+# no note.
 printf '%s' '{"name": "mem", "workload": {"from": "resnet50", "profile": "a100-datasheet"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}' >mem.json
 expect 0 solve ../mem.json --along /workload/batch=16..512 --for memory=40GB
 grep -q '^note: batch [0-9]*: of the device.s memory 9[23]' stdout && ! grep -q '^note: of the device\|is more than the' stdout || fail 'a note of memory of no answer, or without its value'
@@ -380,8 +381,8 @@ assert row["coordinates"] == {"workers": "1"} and abs(row["error"] - (row["predi
 assert suite["summary"]["predictions"] == 1 and suite["unmeasured_points"] == 1 and len(suite["manifest"]["points"]) == 2, suite
 ' || fail 'the document of a validation'
 rm -f out/errors.*
-# With twice the time of a step, of which nothing is exchanged, the throughput is half: off by 45 % where it was by 10 %.
-# 32/(2·97 ms) = 165 /s over 300.
+# With twice the time of a step without exchange, the throughput is half. It is off by 45 % instead of 10 %: 32/(2·97
+# ms) = 165 /s over 300.
 speed='/cluster/groups=[{"count":1,"speed":0.5}]'
 expect 4 validate ../suite.json --set "$speed" && prints 'median |error| 45.'
 prints "own with --set $speed" && prints "so not the suite's own" || fail 'a headline as if nothing was set'
@@ -396,14 +397,15 @@ expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/clu
 cp suite.json stdin
 expect 0 show suite - && prints 'shelf: suites'
 : >stdin
-# Given times do not follow the batch: of 20001 to 20005 samples in the 97 ms the fewest are nearest to 300 /s, but 32 nearer.
+# Given times do not follow the batch. From 20001 to 20005 samples in the 97 ms, the fewest are nearest to 300 /s, but
+# 32 are nearer.
 expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the suite as it is'
 ! grep -q 'to use it' stdout || fail 'a value to use that is worse'
 # Alone, nobody sends anything.
 expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'
 ! grep -q 'to use it\|no value tried' stdout || fail 'something to use that makes no difference'
 expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --fit /cluster/host_cost=0ns/B..2ns/B && says '/cluster/host_cost twice'
-# 8 workers fill nodes of 1, 2, 4 and 8; half of the values from 1 to 8 are impossible, and all of 5 to 7.
+# 8 workers fill nodes of 1, 2, 4 and 8. Half of the values from 1 to 8 are impossible, and all from 5 to 7.
 nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
 sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
 expect 0 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=1..8 --json fit.json && prints 'at 8 values tried, 4 of them impossible'

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: one fault has one exit code in every subcommand of both
-programs, and no message is a library's; standard streams that are closed or full; limits of memory and file size."""
+"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: command lines with faults.
+
+One fault has one exit code in every subcommand of both programs, and no message comes from a library. Standard streams
+may be closed or full, and memory and file size may be limited."""
 import os
 import pathlib
 import resource

@@ -84,7 +84,7 @@ rm own.sqlite
 # A wider study computes only what is new: 1 worker count more, times 2 bandwidths and 2 groupings.
 expect 0 sweep study.json --set '/cluster/workers=[2,3,4,8]' --csv wide.csv
 says '16 replays: 12 from the cache, 4 computed'
-# What only shows or judges an answer is no new question; what changes it is.
+# Fields that only show or judge an answer make no new question; fields that change the answer do.
 expect 0 sweep study.json --set /name=other --set /description=text --set /evaluation/tolerance=0.5 --evaluator replay
 says '12 replays: 12 from the cache, 0 computed'
 expect 0 sweep study.json --set /cluster/reduction_cost=1ns/B
@@ -224,10 +224,10 @@ assert [point["step_time_s"] is None for point in points] == [False, True, False
 EOF
 expect 1 run failing.json --best 1
 [[ $(grep -c 'more than replay can count' stdout) == 2 && $(grep -c '^[24] *1MB' stdout) == 1 ]] || fail 'the ranking does not say so'
-# Where the equations fail, and where nothing has an answer.
+# The equations fail for some points, or nothing has an answer.
 expect 1 run failing.json --set /strategy/size=100TB --set /cluster/workers=2
 [[ $(cat stdout) == *'more than replay can count'* ]] || fail 'the only row does not say so'
-# What is wrong with the study itself is told at once, before anything is answered.
+# A fault of the study itself is reported at once, before anything is answered.
 expect 3 run failing.json --set '/cluster/workers=[2, 0, 4]' --csv none.csv
 absent none.csv
 cp failing.csv failing1.csv
