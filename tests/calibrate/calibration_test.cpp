@@ -128,7 +128,7 @@ TEST_CASE("sizes are spread evenly in the logarithm, with both ends, in no order
   CHECK_FALSE(std::is_sorted(sizes.begin(), sizes.end()));
 }
 
-TEST_CASE("samples of one size are pooled over starts, whose spread is told apart") {
+TEST_CASE("samples of one size are pooled over starts, whose spread is separate") {
   std::vector<Record> records;
   add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
   const auto pooled = pool(records);
@@ -147,7 +147,7 @@ TEST_CASE("samples of one size are pooled over starts, whose spread is told apar
   CHECK(one.clock == 1.5e9);
 }
 
-TEST_CASE("what the events add follows from one empty kernel and a chain of them") {
+TEST_CASE("the events' own time follows from one empty kernel and a chain of them") {
   // 3 us and 1.5 us a kernel: 4.5 us, and 99 us for 64.
   const EventOverhead overhead = event_overhead(4.5e-6, 99e-6, 64);
   require_close(3e-6, overhead.events, 1e-12, "events");
@@ -183,7 +183,7 @@ TEST_CASE("the events' share is taken from each time, and leaves at least a laun
   CHECK(without_events({of(1, {1e-6})}, {0, 1.5e-6})[0].cold == std::vector<double>{1e-6});  // nothing to take off
 }
 
-TEST_CASE("no time of a profile holds what the events add") {
+TEST_CASE("no time of a profile holds the events' own") {
   // The truth, and the samples with 3 us of events in each.
   const auto time = [](double bytes) { return 1.5e-6 + bytes / 800e9; };
   constexpr double kEvents = 3e-6;
@@ -236,7 +236,7 @@ TEST_CASE("no time of a profile holds what the events add") {
   CHECK_THAT(profile_table(profile, records), ContainsSubstring("launch 1.5 us, events 3 us (taken from each sample)"));
 }
 
-TEST_CASE("a layer's spread is of the part that scatters most, and of the one whose starts differ most") {
+TEST_CASE("a layer's spread comes from the part with the most scatter and the part with the largest start spread") {
   std::vector<Record> records;
   add_own(records);
   WorkloadTable table;

@@ -269,7 +269,7 @@ TEST_CASE("runs inside one host and on several make nodes that forecast both") {
              ContainsSubstring("not as many on each host"));
 }
 
-TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where no algorithm is faster than on a star") {
+TEST_CASE("a run on several hosts alone makes nodes of one kind of link, no faster than a star") {
   // As above.
   const Benchmark across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9);
   const std::vector<BenchmarkFit> fits = {fit_benchmark(across, {})};
@@ -485,7 +485,7 @@ TEST_CASE("trees in segments over several NICs give the links back that forecast
                     ContainsSubstring("8 ranks a host, which have 8 NICs at most, not 9"));
 }
 
-TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quicker") {
+TEST_CASE("as NCCL chooses: each size by the faster of ring and tree") {
   // 20 us to begin. Rings of p = 8, 16 and 32, of whose messages one in 8 leaves a host.
   const auto time = [](int hosts, double n) {
     const int p = 8 * hosts;
@@ -517,7 +517,7 @@ TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quic
         Algorithm::ring);
 }
 
-TEST_CASE("the scenario that the program says to write forecasts what the fit does, error for error") {
+TEST_CASE("the scenario that the program suggests forecasts like the fit, error for error") {
   // As NCCL does, whichever of two protocols is the faster: no algorithm here has such times.
   const auto run = [](int hosts, int each) {
     Benchmark one = nccl_run(devices_of(hosts, each), 1e-5, 1e-11);
@@ -620,7 +620,7 @@ TEST_CASE("protocols of links inside hosts and between them are found together")
   CHECK((cluster.protocols[0].latency_factor == 1 && cluster.protocols[1].bandwidth_factor == 1));
 }
 
-TEST_CASE("a message's latency tells what a collective costs to begin, with protocols as well") {
+TEST_CASE("a message's latency separates a collective's fixed cost, also with protocols") {
   // Rings of 16 have 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, and 12 us to begin. A second protocol has twice the
   // latency; the first has half of the bandwidth. A message takes 4.8 us in the same library.
   const auto time = [](double n) {
@@ -654,7 +654,7 @@ TEST_CASE("a NIC without latency is doubted") {
                            ContainsSubstring("NCCL_ALGO=Ring"));
 }
 
-TEST_CASE("where latency is another library's, it is said") {
+TEST_CASE("a latency of another library is reported") {
   // Rings of NCCL: 13.6 us for 6 messages inside a host of 4, and 72 us for 30 between 4 hosts. A quarter of the 30 go
   // between hosts. A message of MPI takes 20 us, so a quarter of 30 would take 150 us plus the inner messages. Nothing
   // is left for a message inside, and the 72 us are missed even so.
@@ -674,7 +674,7 @@ TEST_CASE("where latency is another library's, it is said") {
   CHECK(doubts(make_cluster("lab", {fits[0], fits[1]}), {fits[0], fits[1]}).empty());
 }
 
-TEST_CASE("sizes that are not to be fitted are left out, and those that the cluster is not for are named") {
+TEST_CASE("excluded sizes are left out, and sizes that the cluster does not describe are named") {
   const std::string head =
       devices_of(4, 4) + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   std::string rows;
@@ -705,7 +705,7 @@ TEST_CASE("sizes that are not to be fitted are left out, and those that the clus
   fs::remove(path);
 }
 
-TEST_CASE("what the options say is about files that do not say it themselves") {
+TEST_CASE("options apply to files that do not give the value themselves") {
   const auto json = [](ReadOptions options) {
     return read_nccl_json(
         R"({"args": ["./build/all_gather_perf"], "config": {"nthreads": 1, "ngpus": 4, "devices": [{}]}, "results": []})",
@@ -729,7 +729,7 @@ TEST_CASE("what the options say is about files that do not say it themselves") {
              ContainsSubstring("found --collective all-gather; allowed: all-reduce"));
 }
 
-TEST_CASE("what launchers write before each line is left out, and a text without its end is doubted") {
+TEST_CASE("prefixes of launchers are ignored, and a text without its end is doubted") {
   const std::string rows = " 1024 256 float sum -1 20.0 0.05 0.05 0 21.0 0.05 0.05 0\n";
   const auto tagged = [](const std::string& text, const char* tag) {
     std::istringstream lines(text);
@@ -751,7 +751,7 @@ TEST_CASE("what launchers write before each line is left out, and a text without
   CHECK_THAT(cut.doubts[0], ContainsSubstring("a.txt: without the line \"# Avg bus bandwidth\""));
 }
 
-TEST_CASE("a cluster's file has the natural units, within 1e-4 of what was fitted") {
+TEST_CASE("a cluster's file has the natural units, within 1e-4 of the fit") {
   // 13.3 us over 14 rounds, 1.75/(191.2813 GB/s).
   const std::vector<BenchmarkFit> fits = {
       fit_benchmark(nccl_run(devices_of(1, 8), 14 * 0.9511130e-6, 1.75 / 191.2813e9), {})};
@@ -771,7 +771,7 @@ TEST_CASE("a cluster's file has the natural units, within 1e-4 of what was fitte
   CHECK(read == cluster);
 }
 
-TEST_CASE("where the cluster does not hold, it is said") {
+TEST_CASE("sizes that the cluster does not describe are reported") {
   // By the first file (one link of 2 us and 200 GB/s), a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s). The second file
   // measured k times that. The least squares (x - 1)² + (x/k - 1)² have x = (1 + 1/k)/(1 + 1/k²) times the first's α
   // and β. For k = 10, x = 1.0891: 8.9 % more than the first and 89 % less than the other. For 1.5 it is 1.1538, 15 and
@@ -924,7 +924,7 @@ TEST_CASE("every closed form gives its alpha and beta back") {
                     std::invalid_argument);
 }
 
-TEST_CASE("where the regime changes, ranges meet") {
+TEST_CASE("ranges meet at a change of regime") {
   const BenchmarkFit fit = fit_benchmark(read_benchmark(data("osu_latency.txt"), {}), {});
   REQUIRE(fit.ranges.size() == 2);
   require_close(2e-6, fit.ranges[0].alpha.value, 0.01, "latency");

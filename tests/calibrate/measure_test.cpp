@@ -161,7 +161,7 @@ TEST_CASE("a clock that drops once, under the load, is measured where it stays")
   CHECK(world.cold_runs == 40 + 20);
 }
 
-TEST_CASE("the time limit ends what does not settle") {
+TEST_CASE("the time limit ends a measurement that does not settle") {
   std::mt19937_64 random(1);
   World world;
   world.next = [&](int) { return Sample{std::uniform_real_distribution<double>(1, 3)(random), 1e9}; };
@@ -193,7 +193,7 @@ TEST_CASE("the device's own rates come first, the rest in an order drawn at rand
   CHECK_FALSE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_CASE("what is measured is in the file, and is not measured again") {
+TEST_CASE("measured samples are in the file, and are not measured again") {
   const Folder folder;
   const fs::path path = folder / "a.samples.jsonl";
   World world;
@@ -271,7 +271,7 @@ TEST_CASE("a line without its end is dropped, other samples are refused") {
   CHECK_FALSE(read_samples(folder / "e.jsonl"));
 }
 
-TEST_CASE("a full disk ends the measurement and keeps what was measured") {
+TEST_CASE("a full disk ends the measurement and keeps the samples") {
   if (!fs::exists("/dev/full")) return;
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
@@ -309,7 +309,7 @@ TEST_CASE("compressed samples are read, and continued") {
   CHECK(world.cold_runs == before);
 }
 
-TEST_CASE("no time is taken of a kernel that is wrong, and errors name what failed") {
+TEST_CASE("a wrong kernel is not timed, and errors name the failure") {
   const Folder folder;
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
@@ -384,7 +384,7 @@ TEST_CASE("a subject may have a share of the time limit") {
   }
 }
 
-TEST_CASE("what the clock is not fit for is left out, however much it is") {
+TEST_CASE("samples at an unfit clock are left out, however many they are") {
   const Folder folder;
   World steady, dropping;
   steady.next = [](int) { return Sample{2e-3, 1e9}; };
@@ -405,7 +405,7 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
   CHECK(own->discarded > 0);
 }
 
-TEST_CASE("progress tells the time left") {
+TEST_CASE("progress shows the time left") {
   CHECK(progress_text(20, 20, 100, 0, "one") == "20 of 100 measured: one");
   // 10 in 5 s, 70 to go.
   CHECK(progress_text(30, 20, 100, 5, "") == "30 of 100 measured, 35 s left");

@@ -203,7 +203,7 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
   require_close(1.0 / 3, largest, 0.05, "1/1.5 of the measured time is fitted: error 1/3");
 }
 
-TEST_CASE("what cannot be fitted is refused") {
+TEST_CASE("times that cannot be fitted are refused") {
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 1e-3}}), std::invalid_argument);
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 1e-3}, {1, 1e6, 0, 2e-3}}), std::invalid_argument);
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 2e-3}, {2, 2e6, 0, 1e-3}}), std::invalid_argument);
@@ -236,7 +236,7 @@ TEST_CASE("intervals hold the truth as often as they say") {
   CHECK(slopes <= 976);
 }
 
-TEST_CASE("with a knot to be found, intervals hold the truth a little less often") {
+TEST_CASE("with an unknown knot, intervals hold the truth a little less often") {
   // The knot is taken as known, which it is not: hence "about".
   int covered = 0;
   const Bent truth{5e-6, 1 / 1e9, 1e6, 1 / 10e9};

@@ -153,7 +153,7 @@ double share_chained(const StepBuffers& plan, const Reads& reads, Role role) {
 
 }  // namespace
 
-TEST_CASE("a step's memory: what is read was written, kept as long as it is needed, and less than a buffer for each") {
+TEST_CASE("a step's memory: reads follow writes, data is kept while it is needed, and buffers are shared") {
   struct Case {
     const char *workload, *variant;
     double most;     ///< bytes of all buffers apart

@@ -207,7 +207,7 @@ TEST_CASE("a missing barrier changes the result in some order") {
   set_order(Order::first_to_last);
 }
 
-TEST_CASE("who waits for ever is told, with the place") {
+TEST_CASE("a thread that waits for ever is reported, with the place") {
   const Numbers<int> out(kThreads);
   diverge<<<1, kThreads>>>(out);
   std::string wrong = told();
@@ -229,7 +229,7 @@ TEST_CASE("who waits for ever is told, with the place") {
   CHECK(out.read()[kThreads - 1] == 0);
 }
 
-TEST_CASE("accesses out of bounds are told") {
+TEST_CASE("accesses out of bounds are reported") {
   const auto with_shift = [](int shift) {
     return told_by_process([=] {
       const Numbers<int> out(100);
@@ -360,4 +360,3 @@ TEST_CASE("products are those of column-major matrices") {
   CHECK(multiply(CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_SUCCESS);
   CHECK(c == x);
 }
-

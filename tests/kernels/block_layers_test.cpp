@@ -407,7 +407,7 @@ TEST_CASE("max pool: the first of equal ones, the first NaN, -∞ alone") {
         Vector{0, 10, 0, 20, 30, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("pools that cannot be are refused") {
+TEST_CASE("impossible pools are refused") {
   CHECK_THROWS_AS(pool_layer({false, 1, 2, 2, 1, 2, 0, 5, 5}, Precision::fp32),
                   std::invalid_argument);  // windows of padding alone
   CHECK_THROWS_AS(pool_layer({true, 1, 6, 6, 1, 0, 0, 5, 5}, Precision::fp32), std::invalid_argument);  // no window
@@ -588,7 +588,7 @@ TEST_CASE("layers on small shapes: no two entries alike") {
   CHECK(seen.size() > 100);
 }
 
-TEST_CASE("a difference is found beyond what a buffer allows") {
+TEST_CASE("a difference beyond a buffer's tolerance is found") {
   const float a[] = {1, 100}, b[] = {1.05F, 100}, c[] = {1.0005F, 100}, tiny[] = {0x1p-149F, 0},
               twice[] = {0x1p-148F, 0}, none[] = {0, 0}, infinite[] = {1, std::numeric_limits<float>::infinity()};
   const Buffer entry{"x", Element::f32, 2, Fill::zero, true, 0, 1e-3},

@@ -649,7 +649,7 @@ TEST_CASE("least traffic: every tensor once") {
         4 * (4 * 48 + 72));
 }
 
-TEST_CASE("layers' references are total: any input, the same twice, and what is no number is not lost") {
+TEST_CASE("layers' references are total: any input, the same twice, and NaN is kept") {
   for (const Kernel& kernel : layer_kernels())
     for (const std::int64_t n : {1, 2, 3}) check_total(kernel, n);
   Bench linear(*linear_layer({.in = 4, .out = 3, .rows = 1}, Precision::bf16).forward, 2);

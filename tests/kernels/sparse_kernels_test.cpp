@@ -59,7 +59,7 @@ TEST_CASE("samples are drawn evenly") {
   }
 }
 
-TEST_CASE("samples are magnitudes of elements, of one sign where a sign is asked for") {
+TEST_CASE("samples are magnitudes of elements, of the requested sign if any") {
   for (const std::int64_t n : {1, 2, 33, 511, 99991})
     for (const Input input : kInputs) {
       const std::vector<float> x = gradient(n, input, 7);
@@ -98,7 +98,7 @@ TEST_CASE("DGC: the sampled threshold is reached by about k elements") {
   }
 }
 
-TEST_CASE("DGC: what reaches the threshold is sent and cleared, the rest stays") {
+TEST_CASE("DGC: elements at the threshold are sent and cleared, the rest stays") {
   for (const std::int64_t n : kSizes)
     for (const Input input : kInputs) {
       const std::vector<float> v = gradient(n, input, 5), u = gradient(n, Input::normal, 6);

@@ -131,7 +131,7 @@ TEST_CASE("m passes add (m-1)(f + b) to a synchronous step") {
       1000);
 }
 
-TEST_CASE("a sample takes the less time the more passes a step has, and at last what it takes to compute") {
+TEST_CASE("more passes in a step take less time for each sample, down to computing alone") {
   property(
       "any strategy",
       [] {

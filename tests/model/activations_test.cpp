@@ -47,7 +47,7 @@ WorkloadTable gpt(int batch, Count s, Count h, Count heads, Count vocabulary) {
 
 }  // namespace
 
-TEST_CASE("each kind of layer keeps what its backward reads") {
+TEST_CASE("each kind of layer keeps the inputs of its backward pass") {
   // A layer alone reads its input from the sample; elements of 4 bytes.
   const auto kept = [](const LayerShape& shape) { return activations_of(table_of({{"a", shape}})); };
   CHECK(kept(Conv2d{3, 8, {3, 3}, 2, {1, 1}, 1, true, {10, 10}}) == 4_B * 300.0);
@@ -80,7 +80,7 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(SoftmaxLoss{10, 3, true}) == 8_B * 3.0);
 }
 
-TEST_CASE("norms and rotary positions by simple operations keep what these read") {
+TEST_CASE("norms and rotary positions by simple operations keep the operations' inputs") {
   // 3 rows of 4: 12 elements in fp32, their normalized values, a number of each row; the input itself where it
   // is in fp32.
   const auto kept = [](const LayerShape& shape, Dtype dtype) {
@@ -100,7 +100,7 @@ TEST_CASE("norms and rotary positions by simple operations keep what these read"
   CHECK(attends(true) == 4_B * (8 + 24 + 8 + 2.0));
 }
 
-TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
+TEST_CASE("a tensor with several readers is kept once, one without readers not at all") {
   // ReLU keeps its output, which the product reads; GELU its input, which is the product's output before it.
   CHECK(activations_of(
             table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) ==
@@ -174,7 +174,7 @@ TEST_CASE("blocks are told by the first number of a name") {
                       .layers) == std::vector<LayerRange>{{1, 3}, {3, 5}});
 }
 
-TEST_CASE("of a block that is computed again what enters it is kept") {
+TEST_CASE("a recomputed block keeps its input") {
   // Blocks of 8 -> 32 -> 8 elements. Each keeps its 8 inputs. While its backward pass runs, it also has the recomputed
   // 32 before and 32 after the GELU. The fullest moment is at the last block. It has 8 for each input so far, and the
   // loss' probabilities are already read.
@@ -204,7 +204,7 @@ TEST_CASE("of a block that is computed again what enters it is kept") {
   CHECK(activations(again(deep)).si() == 48 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
 }
 
-TEST_CASE("a share of the blocks computed again is spread evenly") {
+TEST_CASE("recomputed blocks are spread evenly") {
   std::vector<std::pair<std::string, LayerShape>> layers;
   for (int i = 0; i < 12; ++i)
     for (const char* part : {"x", "y"}) layers.emplace_back(fmt::format("b.{}.{}", i, part), Add{1});
@@ -225,7 +225,7 @@ TEST_CASE("a share of the blocks computed again is spread evenly") {
   CHECK(indices(0.01).empty());
 }
 
-TEST_CASE("blocks that are not computed again keep all") {
+TEST_CASE("blocks that are not recomputed keep all") {
   // Every second block of a deep GPT: 24 blocks keep all of theirs, 24 keep the 2 s h of their input.
   WorkloadTable deep = again(gpt(1, 64, 96, 4, 1));
   deep.transformer->layers = 48;

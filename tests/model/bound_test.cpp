@@ -184,7 +184,7 @@ TEST_CASE("bounds by hand") {
   check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.088, 0.360, "stale-synchronous, slower");
 }
 
-TEST_CASE("what must leave a machine or rack, by hand") {
+TEST_CASE("bytes that must leave a machine or rack, by hand") {
   // 32 workers, 100 Gb/s (12.5 GB/s), inner links of 120 GB/s; n = 100 MB.
   Cluster cluster = star_cluster(32, 100_Gbps);
   const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
@@ -290,7 +290,7 @@ TEST_CASE("a slow link, by hand") {
   check(AllReduceStrategy{}, 0.16, "racks");
 }
 
-TEST_CASE("latency: the way to the farthest, where messages at the best one take less") {
+TEST_CASE("latency: the way to the farthest worker, if messages at the best latency take less") {
   // 8 machines of 4 with 1 us inside and a NIC of 40 ms. lg 32 = 5 messages, or one out of a machine: 40.001 ms.
   Cluster cluster = star_cluster(32, 10_Gbps, 40_ms);
   cluster.topology = Nodes{4, {100_GBps, 1_us}, 1};
@@ -338,7 +338,7 @@ TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of 
                 1e-12, "unequal servers");
 }
 
-TEST_CASE("what is encoded again in each round of a ring bounds a step") {
+TEST_CASE("repeated encoding in each round of a ring bounds a step") {
   // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements among 4. Each of 3 rounds
   // decodes and adds 250,000 of 8-bit in 3 operations each, finds the largest in 2 and quantizes in 10.
   Scenario scenario =
@@ -383,7 +383,7 @@ TEST_CASE("the best links of fabrics, by hand") {
   check(Operation::all_to_all, 3e-6, 0.075, "TCP, half the latency");
 }
 
-TEST_CASE("what a shard does bounds a step whatever the compressor") {
+TEST_CASE("a shard's work bounds a step with any compressor") {
   // 8 workers push 4 MB as 2 MB of fp16; a shard adds 16 MB at 1 ns/B besides casting.
   Cluster cluster = star_cluster(8, BytesPerSecond(1e11));
   cluster.reduction_cost = 1_ns_per_B;

@@ -109,7 +109,7 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
   }
 }
 
-TEST_CASE("all-to-all: sums that no hop could encode again, one of all messages can; with an error of its own") {
+TEST_CASE("all-to-all: the sum of all messages can be encoded again, hop by hop it cannot; it has a separate error") {
   const Workload w = one_matrix();
   const int p = 4;
   // 250,000 of 1,000,000 elements: a bit each and the means, or a hundredth of them with 4 bytes of index.
@@ -174,7 +174,7 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
     }
 }
 
-TEST_CASE("the codec's own device is the one that codes, beside whatever a workload's profile is of") {
+TEST_CASE("the codec's own device encodes, whatever the workload's profile") {
   // fp16 of 1,000,000 elements at no launch: 6 MB through 1 GB/s to encode and as much to decode, by whatever the table
   // was timed.
   WorkloadTable table;
@@ -295,7 +295,7 @@ TEST_CASE("no compressor changes the computation's part of the step") {
   }
 }
 
-TEST_CASE("what was assumed of a payload is said") {
+TEST_CASE("assumptions about a payload are noted") {
   const Workload w = one_matrix();
   CHECK(build_step_graph(scenario(4, carried_by(Carrier::automatic), TopK{}), w).assumed.empty());
   CHECK_THAT(build_step_graph(scenario(4, carried_by(Carrier::automatic), Threshold{.density = 0.02}), w).assumed,

@@ -250,7 +250,7 @@ Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const 
 
 }  // namespace
 
-TEST_CASE("every schedule does what its operation promises") {
+TEST_CASE("every schedule gives its operation's result") {
   for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
     INFO(label(entry, p, parameters));
     const Schedule schedule = entry.schedule(p, parameters);
@@ -470,7 +470,7 @@ TEST_CASE("groups that span machines pay the far path") {
   CHECK(inner_messages(4, 1) == 6);  // no machines: one price for all
 }
 
-TEST_CASE("of several rings' bytes out of a machine the busiest NIC takes its share") {
+TEST_CASE("the busiest NIC takes its share of several rings' bytes out of a machine") {
   // α 3 us, 0.8 ns/B out of a machine, 0.1 inside. p = 16, n = 160 MB: 15 rounds of 10 MB from each rank.
   Prices prices;
   prices.path = {PathPrice{9_us, 1.1_ns_per_B}, PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B},
@@ -569,7 +569,7 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
   require_close(0.3e-9, beta(8, 8, 0.3_ns_per_B), 0.006, "2n inside");
 }
 
-TEST_CASE("a library's algorithms are what auto chooses among") {
+TEST_CASE("auto chooses among a library's algorithms") {
   const Prices prices = star_prices(1_us, 1_ns_per_B);
   const std::vector<Algorithm> library = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
   const auto chosen = [&](Operation operation, Bytes bytes, std::span<const Algorithm> among) {
@@ -919,7 +919,7 @@ TEST_CASE("a free message makes segments as many as allowed, a free byte makes t
   CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(1_us, 0_ns_per_B), {1}).parameters.segments == 1);
 }
 
-TEST_CASE("choices that cannot be") {
+TEST_CASE("impossible choices") {
   const Prices prices = star_prices(1_us, 1_ns_per_B);
   CollectiveChoice hierarchical;
   hierarchical.algorithm = Algorithm::hierarchical;

@@ -122,7 +122,7 @@ TEST_CASE("all ranks in one communicator are as without") {
   });
 }
 
-TEST_CASE("where the members are says what their messages pass") {
+TEST_CASE("the places of members decide the path of their messages") {
   const Machines eight{8, 2};
   const auto where = [&](Communicators among, int p) { return placement(among, p, eight); };
   CHECK(where({}, 64) == Placement::machines);

@@ -48,7 +48,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("the text: what is compared, along what, over what; one row an alternative") {
+TEST_CASE("the text: the metric, the field and the reference; one row an alternative") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
   CHECK(text.starts_with(
@@ -77,7 +77,7 @@ TEST_CASE("whole numbers: the last and the first, each alone where there is one"
   CHECK(says(to_csv(c), "\n4,fp16,pays,7,9,2,2\n"));
 }
 
-TEST_CASE("only equals are shown as 1x") {
+TEST_CASE("only equal scores are shown as 1x") {
   const std::string text = to_text(
       crossovers_of(parse_axis_range("2..9"), 64,
                     {[](double) { return 1.0; }, [](double) { return 0.99998; }, [](double) { return 1 + 1e-12; }}));
@@ -97,7 +97,7 @@ TEST_CASE("the CSV has a line for each interval, in SI") {
   CHECK(!says(csv, "none,pays"));
 }
 
-TEST_CASE("the JSON has the intervals and all that was evaluated") {
+TEST_CASE("the JSON has the intervals and all evaluated values") {
   const Json json = crossover_document(of_bandwidths(), Json::object());
   CHECK(json["worth"] == "throughput_samples_per_s");
   CHECK(json["along"]["si_unit"] == "B_per_s");

@@ -244,7 +244,7 @@ TEST_CASE("band: parts without an entry move by the roofline's own spread") {
   });
 }
 
-TEST_CASE("notes: the share of a step that has no entry, and what is known of the roofline there") {
+TEST_CASE("notes: the share of a step without an entry, and the known error of the roofline there") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 0_s, {});
   for (Evidence* evidence :
        {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence})

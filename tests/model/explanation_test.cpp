@@ -155,7 +155,7 @@ TEST_CASE("a push's load is the worker's, which stands for the server's end as w
   CHECK(busy["server compute"] == Approx(16.5));
 }
 
-TEST_CASE("of the cluster, each number is made twice as good") {
+TEST_CASE("each number of the cluster is made twice as good") {
   const auto changes = changes_of(study_of(kTrained).points.front().scenario, ChangeOf::cluster);
   CHECK(changes.at("link bandwidth 20 Gb/s @ /cluster/link/bandwidth") == "20Gbps");
   CHECK(changes.at("link latency 12.5 us @ /cluster/link/latency") == "12.5us");
@@ -180,7 +180,7 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
 
-TEST_CASE("what cannot be better is not offered") {
+TEST_CASE("impossible improvements are not offered") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto names = [&](ChangeOf of, const std::string& text) {
     std::vector<std::string> found;
@@ -235,14 +235,14 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
   CHECK(inside() == 0);
 }
 
-TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
+TEST_CASE("with a platform file, the cluster's own links are not changed") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   scenario.cluster.topology = SimGridXml{"cluster.xml"};
   for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster))
     CHECK(name.find("/cluster/link/") == std::string::npos);
 }
 
-TEST_CASE("what changes the training is apart from what changes the exchange") {
+TEST_CASE("changes of the training are separate from changes of the exchange") {
   const Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto exchange = changes_of(scenario, ChangeOf::execution), training = changes_of(scenario, ChangeOf::training);
   CHECK(exchange.count("per-tensor @ /strategy/exchange/grouping") == 1);
@@ -287,7 +287,7 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
                      [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
 }
 
-TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
+TEST_CASE("a collective is tried with every other algorithm, and every other algorithm between groups") {
   const auto tried = [](const char* collective, int nics) {
     const Override overrides[] = {
         {"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""},
@@ -392,7 +392,7 @@ TEST_CASE("operands of a narrower type, or tf32 ones, go under gradients that st
   CHECK(operands("a100-datasheet", "bf16").empty());
 }
 
-TEST_CASE("servers that compress their answers are another training of what is compressed") {
+TEST_CASE("servers that compress their answers are another training if gradients are compressed") {
   const auto two_way = [](const char* compressor) {
     const Study study = study_of(kTrained, {{"/compressor", compressor, "--set", ""}});
     return changes_of(study.points.front().scenario, ChangeOf::training)
@@ -508,7 +508,7 @@ TEST_CASE("every change can be made to the canonical document") {
   }
 }
 
-TEST_CASE("options survive a POSIX shell, and --set reads them as what they were") {
+TEST_CASE("options survive a POSIX shell, and --set reads them unchanged") {
   const auto options = [](Json value) {
     return as_options({ChangeOf::training, "", {{"/workload/variant", std::move(value)}}});
   };
@@ -535,7 +535,7 @@ TEST_CASE("options survive a POSIX shell, and --set reads them as what they were
 }
 
 // The equations' tasks take 3 + 1 s; the replay says 2 s.
-TEST_CASE("what is of the equations is not passed off as the replay's") {
+TEST_CASE("answers of equations are not presented as the replay's") {
   Explanation e;
   e.name = "s";
   e.point.answers.replay.emplace().step = Seconds(2);

@@ -181,7 +181,7 @@ TEST_CASE("Winograd's gain is for 3 x 3 convolutions of stride 1 in fp32 alone")
   CHECK(gain(Linear{4, 4, 1, true, false}, Dtype::fp32) == 1);
 }
 
-TEST_CASE("the V100's datasheet profile is near what was measured on V100s") {
+TEST_CASE("the V100's datasheet profile is near V100 measurements") {
   // Measured, batch 32, fp32: backward 63.533 ms for ResNet-50 and 85.31 ms for VGG-16 (the tables resnet50-v100 and
   // vgg16-v100, Espresso). A datasheet and assumed efficiencies cannot do better than a rough figure: within 35 %.
   for (const char* name : {"resnet50", "vgg16"}) {
@@ -194,7 +194,7 @@ TEST_CASE("the V100's datasheet profile is near what was measured on V100s") {
   }
 }
 
-TEST_CASE("the update reads and writes what its optimizer keeps") {
+TEST_CASE("the update reads and writes its optimizer's state") {
   // fp32: gradient 4, weight read and write 8, each state 8. fp16: gradient 2, and a copy of the weight 2.
   CHECK(update_work(1000, 3, Optimizer::sgd, Dtype::fp32).bytes == 12_kB);
   CHECK(update_work(1000, 3, Optimizer::momentum, Dtype::fp32).bytes == 20_kB);
@@ -252,7 +252,7 @@ TEST_CASE("a fused update is one kernel over all tensors") {
   }
 }
 
-TEST_CASE("times measured of the whole are shared out as the profile says") {
+TEST_CASE("measured times of the whole are divided as the profile forecasts") {
   const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4), faster = device(4_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
   table.layers.emplace_back().name = "relu";
@@ -531,7 +531,7 @@ TEST_CASE("layers beyond the fitted range are named, each once, and only where t
   CHECK(beyond() == std::vector<std::string>{"update"});  // an entry's range holds without one of the roofline
 }
 
-TEST_CASE("a fitted range is of one kernel, several alike ones being as many times it") {
+TEST_CASE("a fitted range belongs to one kernel, and several alike multiply it") {
   const DeviceProfile profile = [] {
     DeviceProfile p = device(1_TFLOPS, 100_GBps, 1_us, 4);
     p.range = {{Dtype::fp32, {Flops(100), Flops(200)}, {1_kB, 2_kB}}};
@@ -552,7 +552,7 @@ TEST_CASE("a fitted range is of one kernel, several alike ones being as many tim
   });
 }
 
-TEST_CASE("notes say what was not measured, and name a few of the extrapolated layers") {
+TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
   const auto notes = [](const WorkloadTable& table) {
     std::string text;
     for (const std::string& note : texts_of(timing_notes(table))) text += note + "\n";
@@ -665,7 +665,7 @@ TEST_CASE("every shipped profile times every shipped network") {
   }
 }
 
-TEST_CASE("bad shapes are faults that say what is allowed") {
+TEST_CASE("bad shapes are faults with the allowed values") {
   CHECK(fault_of(table_of(Linear{}, Linear{})).empty());
   CHECK_THAT(
       fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {0, 0}, 1, false, {2, 2}})),
@@ -728,7 +728,7 @@ TEST_CASE("the rank ratio of a named variant is an axis") {
   CHECK(elements(0) < elements(1));
 }
 
-TEST_CASE("what a scenario gets wrong about a network is a fault") {
+TEST_CASE("wrong statements about a network are faults") {
   const auto faults = [](const std::string& workload) -> std::string {
     try {
       parse_study(R"({"name": "s", "workload": )" + workload +

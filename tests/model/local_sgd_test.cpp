@@ -85,7 +85,7 @@ TEST_CASE("averaged after every step local SGD takes as long as whole-model all-
   });
 }
 
-TEST_CASE("a step is the shorter the rarer the averaging, and at last computes only") {
+TEST_CASE("rarer averaging makes a step shorter, down to computing alone") {
   property("any grouping", [] {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
@@ -123,7 +123,7 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
   CHECK(build_step_graph(scenario_of(cluster, strategy), w).tasks.size() == 3 + 1);
 }
 
-TEST_CASE("local SGD compresses what the steps changed, as all-reduce does gradients") {
+TEST_CASE("local SGD compresses the steps' changes, as all-reduce does gradients") {
   // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step
   // here.
   Workload w = workload_of(5_ms, {{4e6, 0.02}}, 0_s, 1_ms);

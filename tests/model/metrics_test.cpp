@@ -37,7 +37,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("what is compared: time to the target where all know it, else of the run, else throughput, else the step") {
+TEST_CASE("the default metric: time to the target if all know it, else of the run, else throughput, else the step") {
   const PointReport trained = report_of(50, 2), benchmark = report_of(0, 4);
   PointReport run = trained, target = trained;
   run.run = RunReport{};
@@ -56,7 +56,7 @@ TEST_CASE("what is compared: time to the target where all know it, else of the r
   CHECK(score_of(find_metric("target"), run) == 0);  // not within this run
 }
 
-TEST_CASE("a value and its score lead to each other, and more of the score is better") {
+TEST_CASE("a value and its score convert to each other, and a larger score is better") {
   for (const Metric& metric : metrics()) {
     INFO(metric.name);
     CHECK(value_of(metric, score_of(metric, 0.25)) == 0.25);
@@ -143,7 +143,7 @@ TEST_CASE("crossover's scores have a name where a metric is compared by unless s
     CHECK_FALSE(find_metric(goal).compared.score.empty());
 }
 
-TEST_CASE("a point that does not fit its device has no score, but by its memory") {
+TEST_CASE("a point that does not fit its device has no score except for memory") {
   PointReport report = report_of(50, 2);
   report.memory = WorkerMemory{Bytes(4e9), {}, {}, {}, Bytes(1e9)};
   CHECK(score_of(find_metric("throughput"), report) > 0);
@@ -156,7 +156,7 @@ TEST_CASE("a point that does not fit its device has no score, but by its memory"
   CHECK(score_of(find_metric("memory"), report) == 0);
 }
 
-TEST_CASE("a ranking has the best first, what has no such metric or does not fit last, and as many as are asked for") {
+TEST_CASE("a ranking has the best first, points without the metric or the memory last, and the requested number") {
   Report all;
   all.axes = {"point"};
   for (const double step : {4.0, 1.0, 3.0, 2.0}) {
@@ -210,7 +210,7 @@ TEST_CASE("a goal is a metric's name, and a value in its unit") {
   CHECK((parse_goal("step").metric == step.metric && !parse_goal("step").value));
 }
 
-TEST_CASE("what is no goal says why, and what one is") {
+TEST_CASE("a malformed goal is refused with the reason and the allowed goals") {
   CHECK(says(refusal("eficiency"), "did you mean efficiency?"));
   CHECK(says(refusal("eficiency=1"), "allowed: step, throughput, mfu"));
   CHECK(says(refusal("eficiency=1"), "did you mean efficiency?"));

@@ -312,7 +312,7 @@ TEST_CASE("a push takes no less than its busiest link") {
       3000);
 }
 
-TEST_CASE("a fabric costs what is used of it") {
+TEST_CASE("a fabric costs only the parts in use") {
   // The largest network that check accepts would have 16 GB of links and take minutes.
   const auto links_used = [](const Topology& topology) {
     Cluster large = star_cluster(16, 100_Gbps, 5_us);
@@ -622,7 +622,7 @@ TEST_CASE("the most that a round of unlike messages takes is its slowest flow's 
   require_close(7e-6, flows.least(1_kB).si(), 1e-12, "at least the 5 kB that pass the uplink");
 }
 
-TEST_CASE("flows of a shorter latency do not slow what the others send after their end") {
+TEST_CASE("flows of a shorter latency do not slow bytes that others send after their end") {
   // Two racks of two hosts; the uplink has 1 GB/s. A, 0 to 2, and B, 1 to 2, have 2 us of latency; C, 0 to 3, has
   // 2/2 + 6/2 = 4 us. All send 3 kB. Fair shares of the uplink, a third of it, end A and B by 2 + 9 = 11 us. C has sent
   // (11 - 4) / 9 of its bytes by then. No other flow has 4 us, so the remaining 2/9 of 3 kB take 2/9 · 3 us. With a third
@@ -667,7 +667,7 @@ TEST_CASE("any round ends between its bounds") {
 }
 
 // One of the workers has 1 Gb/s, all other links 10 Gb/s; n = 1 MB.
-TEST_CASE("where links are unlike a push waits for the busiest host, not for all at the slowest link") {
+TEST_CASE("with unlike links a push waits for the busiest host, not for all at the slowest link") {
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
@@ -691,7 +691,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
       1e-12, "a slow worker without a server");
 }
 
-TEST_CASE("a collective goes by the protocol that it takes least time by") {
+TEST_CASE("a collective uses its fastest protocol") {
   // A ring of 8 has 14 messages, and 14/8 of n on the busiest link. Quick: 14·10 us + 1.75 n/(2.5 GB/s); wide: 14·40 us
   // + 1.75 n/(10 GB/s). 100 kB take 140 + 70 us against 560 + 17.5 us; 8 MB take 140 + 5600 us against 560 + 1400 us.
   // They are equal for 420 us = 1.75 n·(0.4 - 0.1) ns, 800 kB.

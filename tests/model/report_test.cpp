@@ -259,7 +259,7 @@ TEST_CASE("links without latency are noted where messages take one") {
   CHECK_FALSE(is_noted({R"(/cluster/groups=[{"count": 1, "latency": "1us"}])"}));
 }
 
-TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {
+TEST_CASE("model FLOPs utilization is arithmetic over the sum of peaks") {
   // A token has 12·64² of a block's weights and 2·32·64 of its attention, for two blocks, and 64·1000 of the output.
   // That makes 170,496 multiply-accumulates with six operations each. Sequences have 32 tokens. An A100 has 312e12 in
   // bf16.
@@ -345,7 +345,7 @@ TEST_CASE("a data set in tokens is as long for shorter sequences") {
   CHECK(report.run->phases[1].steps_per_epoch == 62);
 }
 
-TEST_CASE("of a transformer its tokens are counted, and kernels that nobody may have fused are noted") {
+TEST_CASE("a transformer's tokens are counted, and kernels that may not be fused are noted") {
   const auto report = [](const char* network, const char* composed) {
     const std::string text = fmt::format(
         R"({{"name": "s", "workload": {{"from": "{}", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
@@ -379,7 +379,7 @@ TEST_CASE("trees that differ in their segments alone are one algorithm") {
   CHECK(algorithm("per-tensor").ends_with(" segments)"));
 }
 
-TEST_CASE("of sharding groups the report says who sends what by which algorithm, and where they straddle machines") {
+TEST_CASE("sharding groups: the report names bytes, algorithms and groups that straddle machines") {
   // 4 machines of 4; n = 4·25557032 B in one unit. In groups of 4: 3/4·n gathered, as much scattered, 2·3/4·n/4
   // between.
   const auto report = [](int workers, int group) {
@@ -408,7 +408,7 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
 }
 
-TEST_CASE("what a worker sends to servers, whoever waits for whom") {
+TEST_CASE("bytes that a worker sends to servers, synchronous or not") {
   // n = 4·25,557,032 B to one dedicated server; with a shard on each of the 4 workers the own quarter stays.
   const double n = 4.0 * 25557032;
   for (const char* consistency : {"synchronous", "asynchronous"}) {
@@ -461,7 +461,7 @@ TEST_CASE("TCP's window is noted where it caps a flow below its link") {
   CHECK_FALSE(caps("2.02MB"));
 }
 
-TEST_CASE("of unlike workers efficiency is over what all of them do alone") {
+TEST_CASE("unlike workers' efficiency is relative to the sum of all working alone") {
   // Three of speed 1 and one of 1/2 do 3.5 times 32 samples in 97 ms.
   const PointReport report =
       report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
@@ -489,7 +489,7 @@ TEST_CASE("a run is compared with the baseline's run, and marked for the phase t
   CHECK(report_of(study_of(kShapes, {phases}).points[0]).memory->model().si() == 20.0 * 15202344);
 }
 
-TEST_CASE("of local SGD the report says that a step is a mean") {
+TEST_CASE("the report says that a step of local SGD is a mean") {
   const PointReport report =
       report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
   CHECK(notes(report, "means over the steps from one exchange to the next"));
@@ -538,7 +538,7 @@ TEST_CASE("jitter's note has the standard error of a worker's mean compute time"
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "standard error"));
 }
 
-TEST_CASE("no band of an asynchronous server, and no advice to do what is done") {
+TEST_CASE("no band for an asynchronous server, and no advice that is already followed") {
   Study study = study_of(kShapes, {"/strategy={\"kind\": \"parameter-server\", \"consistency\": \"asynchronous\"}",
                                    "/evaluation/evaluator=replay"});
   WorkloadTable table = *study.points[0].scenario.workload;

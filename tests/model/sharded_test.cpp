@@ -250,7 +250,7 @@ TEST_CASE("the gradients of two units at most wait for their reduction") {
                 "late last unit");
 }
 
-TEST_CASE("of several passes the last alone is reduced, and what is let go is gathered in each") {
+TEST_CASE("only the last of several passes is reduced, and released parameters are gathered in each") {
   // Two passes over two units of 2 B, 1 s a collective, nothing to compute but the update, 0.25 s.
   Workload w = units({2, 2}, 0, 0);
   w.accumulation = 2;
@@ -266,7 +266,7 @@ TEST_CASE("of several passes the last alone is reduced, and what is let go is ga
                 "gradients, hidden");
 }
 
-TEST_CASE("of several passes each may be reduced") {
+TEST_CASE("each of several passes may be reduced") {
   // As above, two passes over two units of 2 B, 1 s a collective: reduced twice.
   Workload w = units({2, 2}, 0, 0);
   w.accumulation = 2;
@@ -403,7 +403,7 @@ TEST_CASE("one group of all workers is no group") {
   });
 }
 
-TEST_CASE("groups that are machines with fast links cost what sums their shares up over the NICs") {
+TEST_CASE("groups that are machines with fast links cost only the sums over the NICs") {
   // 4 machines of 8 workers, 8 NICs of 1 GB/s without latency, and inner links a million times as fast. One unit has
   // 800 MB. Each NIC has 100 MB, and 2·3/4 of it takes 150 ms. In one ring of all 32, every message waits for a NIC:
   // 2·31/32·800 MB = 1.55 s.
@@ -421,7 +421,7 @@ TEST_CASE("groups that are machines with fast links cost what sums their shares 
                 "all-reduce");
 }
 
-TEST_CASE("what is gathered sooner or only once is never later") {
+TEST_CASE("gathering sooner or only once never ends later") {
   property("for any workload", [] {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
@@ -459,7 +459,7 @@ TEST_CASE("a unit's forward time is its layers', and a layer without parameters 
   CHECK(w.forward == 15_ms);
 }
 
-TEST_CASE("of a total, forward times are divided as backward times are") {
+TEST_CASE("a total is divided alike for forward and backward times") {
   const Json table = Json::parse(
       R"({"name": "net", "batch": 1, "forward": "6ms", "gradients": [{"name": "a", "elements": 8, "gap": "1ms"}, {"name": "b", "elements": 8, "gap": "2ms"}]})");
   const Json scenario{

@@ -144,7 +144,7 @@ TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
       2000);
 }
 
-TEST_CASE("what overlaps with backward is not exposed") {
+TEST_CASE("communication that overlaps with backward is not exposed") {
   // Two gradients of 10 MB, 50 ms of backward each; on 2 workers at 1 GB/s a ring takes 10 ms each.
   const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
   const Workload w = workload_of(20_ms, {{1e7, 0.05}, {1e7, 0.05}}, 0_s, 0_s);

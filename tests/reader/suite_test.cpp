@@ -72,7 +72,7 @@ TEST_CASE("a measurement leads to its point") {
   CHECK(suite.measurements[1].fitted == "nothing");
 }
 
-TEST_CASE("axes that tell no points apart may be left out") {
+TEST_CASE("axes with one value may be left out") {
   Json json = good_suite();
   json["study"]["variants"] =
       Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
@@ -291,7 +291,7 @@ TEST_CASE("each bad suite has exactly its fault") {
   CHECK(faults_with({}).empty());
 }
 
-TEST_CASE("points that no coordinates have together") {
+TEST_CASE("coordinates that no point combines") {
   Json json = good_suite();
   json["study"]["variants"] =
       Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
@@ -299,14 +299,14 @@ TEST_CASE("points that no coordinates have together") {
   CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point has together"));
 }
 
-TEST_CASE("faults of the suite and of its study are told together") {
+TEST_CASE("faults of the suite and of its study are reported together") {
   const auto faults = faults_with({{"/study/cluster/workers", 0}, {"/measurements/0/throughput", -1}});
   REQUIRE(faults.size() == 2);
   CHECK(faults[0].pointer == "/measurements/0/throughput");
   CHECK(faults[1].pointer == "/study/cluster/workers");
 }
 
-TEST_CASE("shipped suites say what each row is") {
+TEST_CASE("shipped suites describe each row") {
   const auto files = shipped("validation");
   REQUIRE(files.size() >= 3);
   for (const auto& file : files) {
@@ -331,7 +331,7 @@ TEST_CASE("a suite's fields round-trip") {
   }
 }
 
-TEST_CASE("whatever a suite holds, the answer is a suite or its faults") {
+TEST_CASE("for any suite, the answer is a suite or its faults") {
   const std::string good = good_suite().dump();
   property(
       "mutated suites",

@@ -316,7 +316,7 @@ double step_of(const Study& study) {
 
 }  // namespace
 
-TEST_CASE("a field is said to have no effect where it has none, and only there") {
+TEST_CASE("a field without effect has a note, and no other field") {
   for (const Case& one : cases()) {
     INFO(one.pointer << ": " << one.why);
     if (one.why.starts_with("topology simgrid-xml")) continue;  // below
@@ -397,12 +397,12 @@ TEST_CASE("an axis that changes nothing is said to") {
             .notes.size() == 1);
 }
 
-TEST_CASE("what a document says for another evaluator is news of an axis only") {
+TEST_CASE("a field for another evaluator is noted only if an axis varies it") {
   CHECK(study_of({{"/evaluation/tolerance", 0.5}}).points[0].notes.empty());
   CHECK(study_of({{"/evaluation/tolerance", {0.5, 0.4}}}).notes.size() == 1);
 }
 
-TEST_CASE("a field that has an effect at some points of a study is no news") {
+TEST_CASE("a field with an effect at some points of a study has no note") {
   CHECK_FALSE(is_named(
       study_of(strategy(
           R"({"kind": "all-reduce", "exchange": {"grouping": ["whole-model", "bucketed"], "bucket_cap": ["1MiB", "2MiB"]}})")),
@@ -421,7 +421,7 @@ TEST_CASE("a field that has an effect at some points of a study is no news") {
       "/strategy/exchange/bucket_cap"));
 }
 
-TEST_CASE("what one place writes is judged apart from what others write") {
+TEST_CASE("fields from different places are judged separately") {
   const Study study = study_of({{"/variants", json(R"([
       {"name": "whole", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}}}},
       {"name": "buckets", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MiB"}}}}])")}});
@@ -437,7 +437,7 @@ TEST_CASE("what one place writes is judged apart from what others write") {
   CHECK(parts.points[1].notes.empty());
 }
 
-TEST_CASE("a part's file serves other scenarios: what it writes is no news") {
+TEST_CASE("a part's file serves other scenarios, so its fields have no notes") {
   const Folder folder;
   folder.write("strategies/mine.json", R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})");
   Json scenario = base();

@@ -106,7 +106,7 @@ TEST_CASE("an asynchronous step's breakdown adds up") {
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
 
-TEST_CASE("hosts' copies add up, whoever waits for whom") {
+TEST_CASE("hosts' copies add up in any order of arrival") {
   // h = 1 ns/B: n·h = 10 ms; wires of no length and 50 ms of computing. A worker copies n out and n in; a shard's host
   // n/M in and n/M out for each worker, one after the other. Synchronous: n + p·2n/M + n.
   struct Expected {

@@ -109,7 +109,7 @@ TEST_CASE("replay of a collective equals its closed form") {
   }
 }
 
-TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") {
+TEST_CASE("a ring on nodes and racks costs as much as its one flow per uplink") {
   // 16 workers, 8 to a node. A message crosses two inner links, 3 us in all. Two of a round's 16 also cross the NICs
   // and the switch, 25 us in all, at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B). With racks of 4 at 8:1,
   // four messages share an uplink of 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
@@ -187,7 +187,7 @@ TEST_CASE("several rings use all NICs") {
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
-TEST_CASE("which GPUs share a NIC decides what two rings of every other rank take") {
+TEST_CASE("GPUs that share a NIC decide the time of two rings of every other rank") {
   // 2 nodes of 4, 2 NICs, groups of 2. Between groups, rings of the ranks 0, 2, 4, 6 and 1, 3, 5, 7 have 2·3 rounds of
   // n/8 = 10 MB. Ranks 2 and 3 leave a machine. They have NICs 0 and 1 if taken in turn, and share NIC 1 if neighbours
   // share. Inside groups, there are 2·1 rounds of 3 us + n/2 at 100 GB/s. Between them, a round's latencies are 3 us +
@@ -302,7 +302,7 @@ TEST_CASE("a ring that waits for its slowest hop costs the longest of its messag
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
-TEST_CASE("where rings wait for their slowest hops, replay of a collective equals its price") {
+TEST_CASE("replay of a collective equals its price even if rings wait for their slowest hops") {
   std::vector<Case> cases;
   for (auto [name, cluster] : clusters_of_all_topologies())
     for (const Algorithm algorithm : {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical})
@@ -319,7 +319,7 @@ TEST_CASE("where rings wait for their slowest hops, replay of a collective equal
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
-TEST_CASE("by whichever protocol, replay of a collective equals its price") {
+TEST_CASE("with any protocol, replay of a collective equals its price") {
   // A message's latency is three times as long, or it is four times as large.
   std::vector<Case> cases;
   Clusters clusters = clusters_of_all_topologies();

@@ -308,7 +308,7 @@ TEST_CASE("collectives inside and between groups fold exactly") {
       100);
 }
 
-TEST_CASE("what is alike is one") {
+TEST_CASE("like parts are simulated once") {
   const auto folded = [](const Scenario& scenario) {
     return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario)));
   };
@@ -363,7 +363,7 @@ TEST_CASE("what is alike is one") {
   CHECK(*std::min_element(servers.direct.links.begin(), servers.direct.links.end()) == 10_Gbps / 4096.0);
 }
 
-TEST_CASE("auto folds what leaves less to simulate") {
+TEST_CASE("auto folds if that leaves less to simulate") {
   // 25 workers and shards in a row on a 4x4x2 torus are all unlike: 25·25 messages each way. 32 have a twin each.
   const auto decided = [](int p, const Topology& topology) {
     Cluster cluster = star(p);
@@ -389,7 +389,7 @@ TEST_CASE("auto folds what leaves less to simulate") {
   CHECK(decided(32, Star{}).folds);
 }
 
-TEST_CASE("what cannot be folded exactly is not") {
+TEST_CASE("scenarios that cannot be folded exactly are not") {
   Scenario scenario = scenario_of(star(4), AllReduceStrategy{});
   CHECK_FALSE(folding_refusal(scenario));
   scenario.evaluation.fidelity = Fidelity::automatic;

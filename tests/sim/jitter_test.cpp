@@ -109,7 +109,7 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
 
-TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of local steps") {
+TEST_CASE("jitter is drawn for each micro-batch, in accumulated passes and in local steps") {
   // As above, with D passes in one go: 24 ms times the sum of a worker's D factors, and the slowest worker's counts.
   // Local SGD makes two steps of three passes each of them.
   Cluster cluster;
@@ -145,7 +145,7 @@ TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of lo
   require_close(expected(cases[1].scenario, 6) / 2.0, answers[1].step, 1e-6, "local SGD");
 }
 
-TEST_CASE("jitter on what takes no time is no time") {
+TEST_CASE("jitter on a time of zero is zero") {
   // One worker's all-reduce sends nothing: every step is 0 s, and so are its parts.
   Scenario scenario = collective_of(star(1), Operation::all_reduce, Algorithm::ring, 1_MB);
   scenario.evaluation.evaluator = Evaluator::replay;

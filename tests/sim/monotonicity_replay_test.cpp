@@ -56,7 +56,7 @@ void set_update(Scenario& scenario, Seconds update) {
 
 }  // namespace
 
-TEST_CASE("property: where workers meet in collectives only, nothing better makes a replayed step slower") {
+TEST_CASE("property: if workers meet in collectives only, no improvement makes a replayed step slower") {
   const std::vector<std::pair<std::string, std::function<void(Scenario&, double)>>> changes = {
       {"computing",
        [](Scenario& s, double f) { s.workload = std::make_shared<const WorkloadTable>(small_workload(1 / f)); }},
@@ -88,7 +88,7 @@ TEST_CASE("property: where workers meet in collectives only, nothing better make
       150);
 }
 
-TEST_CASE("order of messages: co-located shards push and pull by the same links, in an order that times decide") {
+TEST_CASE("order of messages: co-located shards push and pull on the same links, in an order that times decide") {
   // 2 workers with a shard each, and two gradients of 2 MB, 1 MB of each to the other shard. A push or pull takes 1 ms
   // at 1 GB/s. Each of the two updates on a shard takes a fourth of the update. Forward takes 10 ms. The first gradient
   // is then ready, and the second 2.1 ms later.
@@ -165,7 +165,7 @@ TEST_CASE("convoys: a worker that computes faster stays in step with the others,
   require_close(22_ms, steps[1].step, 1e-9, "the same speed");
 }
 
-TEST_CASE("asynchronous servers: what keeps workers apart keeps their messages apart") {
+TEST_CASE("asynchronous servers: delays that separate workers separate their messages") {
   // Two workers, one shard that serves one after the other, 2 MB, 2 ms of computing.
   ParameterServerStrategy servers;
   servers.consistency = Consistency::asynchronous;

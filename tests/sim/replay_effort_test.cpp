@@ -132,7 +132,7 @@ TEST_CASE("the cost of servers' messages rises with those beside them") {
   require_close(48 * 1024 * (4e-6 + 0.1e-6 * 512), replay_effort(scenario).seconds, 1e-12, "folded");
 }
 
-TEST_CASE("a long replay is announced with what shortens it") {
+TEST_CASE("a long replay is announced with ways to shorten it") {
   // 256 workers: 2·4·256·200 = 409600 messages of 88.5 us, 36.2 s.
   CHECK(announcement_of(asynchronous(64, 4)).empty());
   Scenario scenario = asynchronous(256, 4);

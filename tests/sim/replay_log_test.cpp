@@ -55,7 +55,7 @@ TEST_CASE("asynchronous workers' passes count as far as they are done") {
   CHECK_THAT(got.forecast.steady_state, ContainsSubstring("2.3 steps each, while the slowest did steps 3 to 4"));
 }
 
-TEST_CASE("with staleness bounded the slowest worker's passes count") {
+TEST_CASE("with bounded staleness the slowest worker's passes count") {
   const StepForecast got = result(log_of(1, 4, 10), true, 3).forecast;
   require_close(4.0, got.step.si(), 1e-12, "step");
   // In any window four passes of the fast one are one of the slow one's: (4 + 1)/2 = 2.5 for 1.
@@ -77,7 +77,7 @@ TEST_CASE("a mean's halves tell whether it is steady") {
   CHECK(std::abs(result(log_of(3, 4, 40), true).forecast.drift) < 1e-12);
 }
 
-TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
+TEST_CASE("a third of asynchronous steps is left out, a tenth of others") {
   ReplayLog log = log_of(1, 1, 31);
   CHECK_THAT(result(log, true).forecast.steady_state, ContainsSubstring("steps 12 to 31"));
   CHECK_THAT(result(log, false).forecast.steady_state, ContainsSubstring("steps 5 to 31"));

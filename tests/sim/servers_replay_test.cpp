@@ -88,7 +88,7 @@ Topology random_topology(int p) {
 
 }  // namespace
 
-TEST_CASE("servers whose steps the equations know exactly, and some whose they do not") {
+TEST_CASE("servers with exact equations, and some with estimates") {
   const Link inner{100_GBps, 1_us};
   const auto dedicated = ServerPlacement::dedicated, co_located = ServerPlacement::co_located;
   const auto tensors = Grouping::per_tensor;

@@ -72,7 +72,7 @@ TEST_CASE("growing steps have no period") {
             detector, 100, [](int t) { return std::vector<double>{1.0 * t * t}; }, found) == -1);
 }
 
-TEST_CASE("steps that come nearer and nearer to a period are told by its limit") {
+TEST_CASE("steps that approach a period have the period's limit") {
   // Steps of 2 s. Two streams are late by 0.1 s · 0.9^t and half of it, beside a wobble of three steps: never equal.
   const auto ends = [](double lateness) {
     return [lateness](int t) {

@@ -118,7 +118,7 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
   for (const Comparison& c : evaluate_both(cases)) require_same(c, 1e-9, false);
 }
 
-TEST_CASE("a worker beside one of two shards copies, and sends, half of what others do") {
+TEST_CASE("a worker beside one of two shards copies and sends half as much as others") {
   // 4 workers, n = 14,000,040 B, h = 0.1 ns/B, 25 us, 10 Gb/s, γ = 0.05 ns/B, 24 ms of computing, 1 ms of update on two
   // shards. Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull.
   // They are 0.7 ms ahead when a step begins, and 1.4 ms ahead with their messages.
@@ -313,7 +313,7 @@ TEST_CASE("pipelined SGD: replay equals equations") {
   require_all_same(cases);
 }
 
-TEST_CASE("a very wide pipeline's breakdown is of the steps that are counted, though they were computed long before") {
+TEST_CASE("a very wide pipeline's breakdown covers the counted steps, though they were computed long before") {
   // Ring, p = 4, 5 Gb/s, n = 14000040 B: S + 6α + 1.5 n(β + h) + 0.75 nγ = 36.4 ms against 25 ms of computing. With 256
   // iterations in flight computing runs ahead for 256·36.4/(36.4 - 25) = 817 steps: no period in the 1028 allowed.
   PipelinedStrategy strategy;

@@ -176,7 +176,7 @@ TEST_CASE("replays are the same question when nothing that they depend on differ
   }
 }
 
-TEST_CASE("the cache gives back what was put, also to others and later") {
+TEST_CASE("the cache gives back stored answers, also to others and later") {
   const Scratch scratch;
   const fs::path file = scratch / "folder" / "answers.sqlite";
   StepForecast forecast;
@@ -231,7 +231,7 @@ TEST_CASE("a file that is no cache is refused and left as it is") {
   CHECK_THROWS_WITH(AnswerCache("/dev/null/answers.sqlite"), ContainsSubstring("/dev/null/answers.sqlite"));
 }
 
-TEST_CASE("a plan asks each question once, whoever asks it") {
+TEST_CASE("a plan asks each question once, for any number of askers") {
   // p = 2, 4, 8 against p = 2: the baseline is the first point's question.
   const Study study = study_of("[2, 4, 8]", {R"(/baseline={"name": "two", "set": {"/cluster/workers": 2}})"});
   const AnswerPlan plan = plan_of(study);

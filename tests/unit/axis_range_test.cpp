@@ -21,7 +21,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix of units") {
+TEST_CASE("ranges have whole numbers, real numbers, or quantities in any mix of units") {
   const AxisRange workers = parse_axis_range("2..64"), ratio = parse_axis_range("0.01..0.5"),
                   mixed = parse_axis_range("0..0.5");
   CHECK((workers.whole && !ratio.whole && !mixed.whole));
@@ -41,7 +41,7 @@ TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix o
   CHECK((!share.whole && !share.is_discrete() && field_value(share, 0.5) == 0.5));
 }
 
-TEST_CASE("what is no range says why, and what one is") {
+TEST_CASE("a malformed range is refused with the reason and the allowed ranges") {
   CHECK(says(refusal("64"), "no two ends with .. between them"));
   CHECK(says(refusal("2.."), "the end \"\" is no number"));
   CHECK(says(refusal("2..6x"), "the end \"6x\""));

@@ -266,7 +266,7 @@ TEST_CASE("k is at least 1 and never more than ratio·d") {
   });
 }
 
-TEST_CASE("payloads grow with what is kept") {
+TEST_CASE("payloads grow with the number of kept elements") {
   property("in ratio, density, levels, quantiles, rank", [] {
     const Tensor t = random_tensor();
     const double low = positive_between(1e-3, 1), high = low + (1 - low) * real_between(0, 1);
@@ -346,7 +346,7 @@ TEST_CASE("a plan is consistent") {
       50);
 }
 
-TEST_CASE("only random-k, fp16, PowerSGD, GradiVeQ and what leaves gradients as they are can be summed") {
+TEST_CASE("only random-k, fp16, PowerSGD, GradiVeQ and unchanged gradients can be summed") {
   std::set<std::string> summable;
   for (const Compressor& compressor : all_compressors())
     if (make_plan(compressor, Tensor{{64, 576}}).summable()) summable.insert(kind_of(compressor));

@@ -48,7 +48,7 @@ const AxisRange kDecades{1e6, 1e9, false, nullptr};
 
 }  // namespace
 
-TEST_CASE("equal are scores within 1e-9, and two that are infinite") {
+TEST_CASE("scores within 1e-9 are equal, and so are two infinite ones") {
   CHECK(compare_scores(1, 1 + 5e-10) == 0);
   CHECK(compare_scores(1, 1 + 5e-9) == -1);
   CHECK(compare_scores(1 + 5e-9, 1) == 1);
@@ -136,7 +136,7 @@ TEST_CASE("jumps and kinks are found as crossings are") {
   CHECK(std::max(jump.rounds, kink.rounds) <= 24);
 }
 
-TEST_CASE("equals: none pays, and the first is the fastest") {
+TEST_CASE("equal scores: none pays, and the first is the fastest") {
   const auto one = [](double) { return 1.0; };
   const Searched s = searched(kDecades, 25, {one, [](double) { return 1.0 + 1e-10; }, one}, 2);
   for (std::size_t i = 0; i < 3; ++i) CHECK(s.search.pays(i).empty());
@@ -159,7 +159,7 @@ TEST_CASE("scores that are zero or infinite have crossings too") {
   CHECK(s.search.fastest(0).empty());
 }
 
-TEST_CASE("where no alternative has a score none is the fastest, and where that begins is found") {
+TEST_CASE("without any score no alternative is the fastest, and the begin of that range is found") {
   // The first has one up to 3e7, the second up to 2e8, as of what fits a device.
   const auto s = searched(
       kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});

@@ -22,7 +22,7 @@ TEST_CASE("a share is cut into the least number of equal passes that fit") {
   CHECK(share_out(64, 4, {32, 4}) == Passes{4, 4});
 }
 
-TEST_CASE("what cannot be shared out is not") {
+TEST_CASE("samples that cannot be divided are refused") {
   CHECK_FALSE(share_out(4096, 48, {32, 1}));
   CHECK_FALSE(share_out(2, 4, {32, 1}));
   CHECK_FALSE(share_out(16, 4, {32, 8}));    // 4 a worker, in 8 passes
