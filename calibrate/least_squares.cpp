@@ -18,9 +18,7 @@ System scaled(const std::vector<std::vector<double>>& rows, const std::vector<do
   const auto n = static_cast<Eigen::Index>(rows.size()), m = static_cast<Eigen::Index>(rows.front().size());
   System system{Eigen::MatrixXd(n, m), Eigen::VectorXd(m)};
   for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < m; ++j)
-      system.a(i, j) =
-          rows[i][j] / targets[i];
+    for (Eigen::Index j = 0; j < m; ++j) system.a(i, j) = rows[i][j] / targets[i];
   for (Eigen::Index j = 0; j < m; ++j) {
     system.scale(j) = system.a.col(j).norm();
     if (system.scale(j) > 0) system.a.col(j) /= system.scale(j);

@@ -94,10 +94,10 @@ Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, b
   const double leave = part_that_leaves(benchmark);
   Prices prices;
   prices.path.fill(outside);
-  prices.path[Path::inner] = inner;
-  prices.path[Path::ring] = {inner.alpha + (outside.alpha - inner.alpha) * leave,
+  prices.path[static_cast<std::size_t>(Path::inner)] = inner;
+  prices.path[static_cast<std::size_t>(Path::ring)] = {inner.alpha + (outside.alpha - inner.alpha) * leave,
                                                        std::max(inner.beta, outside.beta)};
-  prices.path[Path::far].beta = std::max(inner.beta, outside.beta * sharing);
+  prices.path[static_cast<std::size_t>(Path::far)].beta = std::max(inner.beta, outside.beta * sharing);
   CollectiveChoice choice;
   choice.algorithm = fit.algorithm;
   choice.pipeline_segments.value = fit.segments;
@@ -105,8 +105,8 @@ Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, b
       decide(benchmark.operation, choice, Bytes(n), benchmark.ranks, prices, machines, {}, {}, kAlgorithmsOfNccl);
   const CostTerms cost = cost_of(call, benchmark.ranks);
   const auto of = [&](Path path) {
-    return Terms::OfLinks{cost.messages[path],
-                          cost.wire[path].si()};
+    return Terms::OfLinks{cost.messages[static_cast<std::size_t>(path)],
+                          cost.wire[static_cast<std::size_t>(path)].si()};
   };
   const Terms::OfLinks ring = of(Path::ring), far = of(Path::far), inside = of(Path::inner);
   Terms terms;

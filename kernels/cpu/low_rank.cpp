@@ -134,9 +134,8 @@ void add_power_sgd(std::vector<Kernel>& list) {
                        for (std::int64_t i = 0; i < s.rows; ++i)
                          for (std::int64_t k = 0; k < s.r; ++k)
                            for (std::int64_t j = 0; j < s.columns; ++j)
-                             sums[k * s.columns + j] +=
-                                 static_cast<double>(c.at<float>(0)[i * s.columns + j]) *
-                                 static_cast<double>(c.at<float>(1)[k * s.rows + i]);
+                             sums[k * s.columns + j] += static_cast<double>(c.at<float>(0)[i * s.columns + j]) *
+                                                        static_cast<double>(c.at<float>(1)[k * s.rows + i]);
                        std::transform(sums.begin(), sums.end(), c.at<float>(2),
                                       [](double sum) { return static_cast<float>(sum); });
                      }});

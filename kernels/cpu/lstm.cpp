@@ -80,8 +80,7 @@ void forward(const Call& call, Precision precision) {
                 u_h = operands.read(Buffers::u_h, mh.u()), v_h = operands.read(Buffers::v_h, mh.v());
   Numbers hidden = operands.read(Buffers::hidden, (s.steps + 1) * state),
           cells = operands.read(Buffers::cells, (s.steps + 1) * state);
-  Numbers t_x(rows * mx.inner()), t_h(rows * mh.inner()),
-      gates(rows * 4 * h);
+  Numbers t_x(rows * mx.inner()), t_h(rows * mh.inner()), gates(rows * 4 * h);
   for (std::size_t k = 0; k < gates.size(); ++k) gates[k] = bias[k % bias.size()];
   add_gates(mx, operands, rows, x.data(), operands.read(Buffers::u_x, mx.u()), operands.read(Buffers::v_x, mx.v()),
             t_x.data(), gates.data());
@@ -115,10 +114,8 @@ void data_gradient(const Call& call, Precision precision) {
   const Numbers dy = operands.read(Buffers::dy, rows * h), gates = operands.read(Buffers::gates, rows * 4 * h),
                 cells = operands.read(Buffers::cells, (s.steps + 1) * state);
   const Numbers u_h = operands.read(Buffers::u_h, mh.u()), v_h = operands.read(Buffers::v_h, mh.v());
-  Numbers da(rows * 4 * h), dt_x(rows * mx.inner()),
-      dt_h(rows * mh.inner());
-  Numbers dx(rows * s.input), dh(state),
-      dc(state);
+  Numbers da(rows * 4 * h), dt_x(rows * mx.inner()), dt_h(rows * mh.inner());
+  Numbers dx(rows * s.input), dh(state), dc(state);
   for (std::int64_t t = s.steps - 1; t >= 0; --t) {
     double* da_t = da.data() + t * n * 4 * h;
     for (std::int64_t k = 0; k < state; ++k) {

@@ -81,18 +81,14 @@ double places(const Call& c) { return static_cast<double>(c.parameters[1] * c.pa
 template <class T>
 void average_forward(const Call& c) {
   std::vector<double> sums(outputs_of(c));
-  for_places(c, [&](std::int64_t output, int, std::int64_t at) {
-    sums[output] += real(c.at<T>(0), at);
-  });
+  for_places(c, [&](std::int64_t output, int, std::int64_t at) { sums[output] += real(c.at<T>(0), at); });
   put_all(c.at<T>(1), sums, places(c));
 }
 
 template <class T>
 void average_data_gradient(const Call& c) {
   std::vector<double> sums(inputs_of(c));
-  for_places(c, [&](std::int64_t output, int, std::int64_t at) {
-    sums[at] += real(c.at<T>(0), output);
-  });
+  for_places(c, [&](std::int64_t output, int, std::int64_t at) { sums[at] += real(c.at<T>(0), output); });
   put_all(c.at<T>(1), sums, places(c));
 }
 

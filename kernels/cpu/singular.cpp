@@ -51,8 +51,7 @@ Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
   for (const std::size_t j : order) {
     const auto column = static_cast<std::int64_t>(j);
     result.s.push_back(lengths[j]);
-    for (std::int64_t i = 0; i < a; ++i)
-      result.u.push_back(lengths[j] > 0 ? w[column * a + i] / lengths[j] : 0.0);
+    for (std::int64_t i = 0; i < a; ++i) result.u.push_back(lengths[j] > 0 ? w[column * a + i] / lengths[j] : 0.0);
     result.v.insert(result.v.end(), v.begin() + column * b, v.begin() + (column + 1) * b);
   }
   return result;

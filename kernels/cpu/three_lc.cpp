@@ -132,8 +132,7 @@ void add_three_lc(std::vector<Kernel>& list) {
                       const std::vector<std::uint8_t> codes =
                           expand_runs(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1)[0], quartic_count(c.n));
                       for (std::int64_t i = 0; i < c.n; ++i) {
-                        const float value =
-                            three_lc_decode(codes[i / 5], static_cast<int>(i % 5), scale);
+                        const float value = three_lc_decode(codes[i / 5], static_cast<int>(i % 5), scale);
                         dense[i] = add ? dense[i] + value : value;
                       }
                     },

@@ -154,8 +154,7 @@ void data_gradient(const DeviceCall& c) {
 template <Precision kPrecision>
 std::size_t data_scratch(const DeviceCall& c) {
   const Parts parts(c);
-  return aligned(pointer_scratch(c)) +
-         sizeof(Stored<kPrecision>) * (parts.rows() * parts.s.memory);
+  return aligned(pointer_scratch(c)) + sizeof(Stored<kPrecision>) * (parts.rows() * parts.s.memory);
 }
 
 }  // namespace

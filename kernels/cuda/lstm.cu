@@ -135,8 +135,7 @@ void data_gradient(const DeviceCall& c) {
   const std::int64_t rows = s.steps * c.n, state = c.n * s.hidden;
   T *dgates = c.at<T>(B::dgates), *dh = c.at<T>(B::dh), *dc = c.at<T>(B::dc);
   for (T* last : {dh, dc})
-    require_cuda(cudaMemsetAsync(last, 0, sizeof(T) * state, c.stream),
-                 "clearing the last state's gradient");
+    require_cuda(cudaMemsetAsync(last, 0, sizeof(T) * state, c.stream), "clearing the last state's gradient");
   for (std::int64_t t = s.steps - 1; t >= 0; --t) {
     const T* cell = c.at<T>(B::cells) + t * state;
     T* step = dgates + 4 * t * state;

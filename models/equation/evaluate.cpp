@@ -168,8 +168,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   forecast.critical_steps = cycle.lag;
   for (const int v : cycle.vertices) {
     const std::string& name = graph.tasks[unfolded.task_of(v)].name;
-    if (unfolded.timed.duration[v] > 0.0 &&
-        (forecast.critical.empty() || forecast.critical.back() != name))
+    if (unfolded.timed.duration[v] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name))
       forecast.critical.push_back(name);
   }
   const std::vector<double> first = solver.first_step();

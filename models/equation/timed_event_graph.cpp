@@ -43,8 +43,7 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
     if (waits[v] == 0) order_.push_back(static_cast<int>(v));
   for (std::size_t i = 0; i < order_.size(); ++i)
     for (int e = head[order_[i]]; e >= 0; e = next[e])
-      if (--waits[graph.edges[static_cast<std::size_t>(e)].to] == 0)
-        order_.push_back(graph.edges[e].to);
+      if (--waits[graph.edges[static_cast<std::size_t>(e)].to] == 0) order_.push_back(graph.edges[e].to);
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
 }
 
@@ -111,9 +110,7 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
     time += way.length;
     cycle.lag += way.back->lag;
     std::vector<int> path;
-    for (int v = way.back->from; v >= 0;
-         v = v == entries[way.entry] ? -1 : previous[way.entry][v])
-      path.push_back(v);
+    for (int v = way.back->from; v >= 0; v = v == entries[way.entry] ? -1 : previous[way.entry][v]) path.push_back(v);
     cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
   }
   if (cycle.lag > 0) cycle.period = time / cycle.lag;
@@ -152,9 +149,7 @@ std::vector<double> TimedEventSolver::first_step() const {
   for (const int v : order_)
     for (const Arc& arc : incoming_[v]) {
       const auto from = static_cast<std::size_t>(arc.from);
-      if (arc.lag == 0)
-        start[v] =
-            std::max(start[v], start[from] + graph_.duration[from]);
+      if (arc.lag == 0) start[v] = std::max(start[v], start[from] + graph_.duration[from]);
     }
   return start;
 }

@@ -129,8 +129,7 @@ struct Ways {
   Seconds operator()(const ServerTraffic& traffic) const {
     // Asynchronous: some workers may do all the work. Unequal shards have no bound here.
     if (traffic.asynchronous || !traffic.equal_shards) return {};
-    const std::vector<Bytes> equal(traffic.shards,
-                                   std::max(traffic.push, traffic.pull) / traffic.shards);
+    const std::vector<Bytes> equal(traffic.shards, std::max(traffic.push, traffic.pull) / traffic.shards);
     const Seconds ways =
         std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),
                  busiest_way(equal, rack_branches(cluster, traffic.shards, traffic.co_located), cluster.workers));

@@ -287,8 +287,7 @@ struct Fabric::Maker {
 
 void Fabric::number(Route& route, std::size_t from) const {
   for (std::size_t h = from; h < route.size(); ++h) {
-    int& number = number_at_.empty() ? number_.try_emplace(route[h], kUnnumbered).first->second
-                                     : number_at_[route[h]];
+    int& number = number_at_.empty() ? number_.try_emplace(route[h], kUnnumbered).first->second : number_at_[route[h]];
     if (number == kUnnumbered) {
       number = static_cast<int>(links_.size());
       links_.push_back(link_at_(route[h]));

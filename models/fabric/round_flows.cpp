@@ -98,8 +98,8 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, con
     FairFlow flow{std::vector<double>(number_of(i) + 1), latencies[i]};
     for (const int hop : route(round[i]))
       for (std::size_t k = 0; k < flow.slowness.size(); ++k)
-        flow.slowness[k] = std::max(flow.slowness[k], round[i].slice.count * flows[first_of(hop) + k] /
-                                                          fabric.links()[hop].bandwidth.si());
+        flow.slowness[k] = std::max(
+            flow.slowness[k], round[i].slice.count * flows[first_of(hop) + k] / fabric.links()[hop].bandwidth.si());
     found.insert(std::move(flow));
   }
   std::vector<FairFlow> all(found.begin(), found.end());

@@ -60,9 +60,7 @@ class ClusterPrices {
                                       const Communicators& among = {}) const;
 
  private:
-  [[nodiscard]] const ProtocolPrices& protocol(const CollectiveCall& call) const {
-    return *protocols_[call.protocol];
-  }
+  [[nodiscard]] const ProtocolPrices& protocol(const CollectiveCall& call) const { return *protocols_[call.protocol]; }
   [[nodiscard]] bool neighbours_are_routed() const;
   [[nodiscard]] const RoundFlows& neighbour_flows() const;
 

@@ -177,8 +177,7 @@ Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster,
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}),
               largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   std::map<int, Bytes> own;  // by rank: bytes of the shards on a worker's host
-  for (int j = 0; co_located && j < shards; ++j)
-    own[shard_host(cluster, shards, co_located, j)] += shard_bytes[j];
+  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[j];
   // Dedicated shards have the plain link.
   Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
   for (const WorkerKind& kind : worker_kinds(cluster)) {

@@ -183,8 +183,7 @@ class Builder {
     std::vector<Seconds> ends, free(graph_.streams.size());
     for (const Task& task : graph_.tasks) {
       Seconds& stream = free[task.worker_stream];
-      for (const TaskId before : waits_for[ends.size()])
-        stream = std::max(stream, ends[before]);
+      for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[before]);
       stream += std::get<ComputeWork>(task.work).duration;
       ends.push_back(stream);
     }

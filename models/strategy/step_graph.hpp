@@ -28,7 +28,7 @@ enum class Phase { forward, backward, update, encode, decode, exchange, serve };
 
 constexpr std::string_view name_of(Phase phase) {
   constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "serve"};
-  return names[phase];
+  return names[static_cast<std::size_t>(phase)];
 }
 
 enum class Role { worker, server };

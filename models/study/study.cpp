@@ -130,7 +130,7 @@ class Expansion {
     faults_ = faults;
     sharing_.clear();
     changed_after_.clear();
-    if (few) study_.points.reserve(points);
+    if (few) study_.points.reserve(static_cast<std::size_t>(points));
     if (few || wanted_) return true;
     add_too_many(document, at, points);
     return false;

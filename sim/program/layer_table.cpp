@@ -63,8 +63,7 @@ Rows rows_of(const WorkloadTable& table) {
 /// "1,234,567"
 std::string grouped(double count) {
   std::string text = fmt::format("{:.0f}", count);
-  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3)
-    text.insert(i, 1, ',');
+  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) text.insert(i, 1, ',');
   return text;
 }
 

@@ -552,9 +552,9 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
   const auto beta = [](int pairs, int nics, SecondsPerByte inside) {
     Prices prices;
     prices.path.fill({0_s, 0.8_ns_per_B});
-    prices.path[Path::inner].beta = inside;
+    prices.path[static_cast<std::size_t>(Path::inner)].beta = inside;
     // The far traffic of all 8 workers shares the NICs.
-    prices.path[Path::far].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
+    prices.path[static_cast<std::size_t>(Path::far)].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
     const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
     return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;
   };

@@ -68,9 +68,7 @@ T random_value(const Limits& limits) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     return random_text();
   } else if constexpr (Named<T>) {
-    return Choices<T>::table[
-                                 integer_between(0, static_cast<int>(Choices<T>::table.size()) - 1)]
-        .value;
+    return Choices<T>::table[integer_between(0, static_cast<int>(Choices<T>::table.size()) - 1)].value;
   } else if constexpr (IsOptional<T>::value) {
     return coin() ? T(random_value<typename T::value_type>(limits)) : T();
   } else if constexpr (IsOrAuto<T>::value) {

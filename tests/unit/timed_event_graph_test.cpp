@@ -50,8 +50,7 @@ bool exceeds(const TimedEventGraph& graph, double period) {
   for (std::size_t pass = 0; pass <= graph.duration.size(); ++pass) {
     bool changed = false;
     for (const auto& edge : graph.edges) {
-      const double reach = x[edge.from] +
-                           graph.duration[edge.from] - period * edge.lag;
+      const double reach = x[edge.from] + graph.duration[edge.from] - period * edge.lag;
       double& mine = x[edge.to];
       if (reach > mine) {
         mine = reach;
@@ -88,8 +87,7 @@ TimedEventGraph random_graph(int max_vertices, int edges_per_vertex, const std::
   const int n = integer_between(1, max_vertices);
   std::vector<int> rank(n);
   std::iota(rank.begin(), rank.end(), 0);
-  for (int i = n - 1; i > 0; --i)
-    std::swap(rank[i], rank[integer_between(0, i)]);
+  for (int i = n - 1; i > 0; --i) std::swap(rank[i], rank[integer_between(0, i)]);
   for (int v = 0; v < n; ++v) graph.duration.push_back(integer_between(0, 9) == 0 ? 0.0 : duration());
   const int m = integer_between(0, edges_per_vertex * n);
   for (int e = 0; e < m; ++e) {
@@ -228,8 +226,7 @@ TEST_CASE("the period is the growth rate of the earliest start times") {
         const int k = integer_between(1, 30), steps = k * cycle.lag;
         const auto starts = first_steps(graph, steps + 1);
         const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
-        for (const int v : cycle.vertices)
-          RC_ASSERT(starts.back()[v] >= cycle.period * steps * (1 - 1e-9));
+        for (const int v : cycle.vertices) RC_ASSERT(starts.back()[v] >= cycle.period * steps * (1 - 1e-9));
         for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
       },
       1000);
