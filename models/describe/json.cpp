@@ -221,6 +221,20 @@ std::optional<std::vector<std::string>> tokens_of(const std::string& pointer) {
   return tokens;
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+bool is_index(std::string_view token) {
+  return !token.empty() && token.size() < 7 && (token.size() == 1 || token.front() != '0') &&
+         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::string describe_value(const Json& value) {
   if (value.is_object()) return value.empty() ? "an empty object" : "an object";
   if (value.is_array()) return value.empty() ? "an empty list" : fmt::format("a list of {}", value.size());

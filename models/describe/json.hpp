@@ -37,6 +37,12 @@ std::string pointer_to(std::string_view parent, std::size_t index);
 /// "/a/b/c~1d" -> "a", "b", "c/d". Returns nothing if the text is not a pointer.
 std::optional<std::vector<std::string>> tokens_of(const std::string& pointer);
 
+/// Whether a token of a pointer is a list index.
+bool is_index(std::string_view token);
+
+/// Whether JSON can contain the text.
+bool is_utf8(const std::string& text);
+
 /// A short rendering of a value for messages: `3.7`, `"ring"`, `an object`, `a list of 3`.
 std::string describe_value(const Json& value);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Route = Fabric::Route;
 
-// All numbers below are ints: a topology has at most kMostLinks links (scenario/rules.cpp).
+// All numbers below are ints: a topology has at most kMostLinks links (scenario/cluster_rules.hpp).
 
 /// The two directions of cable c.
 constexpr int forth(int c) { return 2 * c; }

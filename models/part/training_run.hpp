@@ -8,7 +8,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
-#include "models/part/profile.hpp"
+#include "models/part/evidence.hpp"
 
 namespace stepcast {
 

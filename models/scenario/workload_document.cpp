@@ -1,3 +1,6 @@
+#include "models/scenario/document.hpp"
+#include "models/scenario/part_files.hpp"
+#include "models/scenario/references.hpp"
 #include "models/scenario/workload_document.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 #include "models/part/profile.hpp"
 #include "models/part/workload_table.hpp"
-#include "models/scenario/document.hpp"
+#include "models/scenario/part_files.hpp"
 
 namespace stepcast {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/document.hpp"
+#include "models/scenario/origins.hpp"
 #include "models/study/choose_points.hpp"
 
 namespace stepcast {

@@ -1,3 +1,4 @@
+#include "models/study/expansion.hpp"
 #include "models/study/suite.hpp"
 
 #include <algorithm>

@@ -8,7 +8,9 @@
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
-#include "models/part/profile.hpp"
+#include "models/part/evidence.hpp"
+#include "models/scenario/document.hpp"
+#include "models/scenario/platform_facts.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/holds_default.hpp"
+
 namespace stepcast {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/document.hpp"
+#include "models/scenario/override.hpp"
 #include "models/scenario/fields.hpp"
 
 namespace stepcast {

@@ -1,3 +1,4 @@
+#include "models/study/expansion.hpp"
 #include "models/validation/changed_suite.hpp"
 
 #include <algorithm>

@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/study/expansion.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/point_notes.hpp"
-#include "models/scenario/document.hpp"
+#include "models/scenario/override.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/study/schema.hpp"

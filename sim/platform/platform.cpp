@@ -9,7 +9,7 @@
 #include "models/describe/fault.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"
-#include "models/scenario/rules.hpp"
+#include "models/scenario/cluster_rules.hpp"
 #include "sim/platform/platform_file.hpp"
 
 namespace stepcast {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/study/expansion.hpp"
 #include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/document.hpp"
+#include "models/study/expansion.hpp"
+#include "models/scenario/override.hpp"
+#include "models/scenario/part_files.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/choose_points.hpp"
 #include "models/study/part_file.hpp"

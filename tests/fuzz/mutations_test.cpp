@@ -26,7 +26,7 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/suite.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/reader/folder.hpp"

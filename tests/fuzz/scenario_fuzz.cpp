@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "models/workload/workload.hpp"
 
 namespace {

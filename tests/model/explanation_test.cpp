@@ -5,7 +5,7 @@
 
 #include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_scenarios.hpp"
 

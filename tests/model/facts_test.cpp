@@ -7,7 +7,7 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

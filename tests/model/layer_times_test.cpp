@@ -7,7 +7,7 @@
 #include "models/describe/fault.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"

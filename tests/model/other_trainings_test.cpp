@@ -2,7 +2,7 @@
 #include "models/report/other_trainings.hpp"
 
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;

@@ -13,7 +13,7 @@
 #include "models/price/path_prices.hpp"
 #include "models/price/recent_prices.hpp"
 #include "models/price/shard_placement.hpp"
-#include "models/scenario/rules.hpp"
+#include "models/scenario/cluster_rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

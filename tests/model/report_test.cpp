@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/study/expansion.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/library.hpp"

@@ -11,7 +11,7 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/study/schema.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

@@ -14,7 +14,7 @@
 #include "models/report/metrics.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/schema.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/answer_cache.hpp"
 #include "sim/answer/digest.hpp"
 #include "sim/answer/forecast_json.hpp"
