@@ -32,7 +32,7 @@ struct TorchStep {
     v.required("variant", x.variant, "its variant; vanilla without one");
     v.required("batch", x.batch, "samples of a step", at_least(1));
     v.required("dtype", x.dtype, "type of the operands");
-    v.required("device", x.device, "as its driver calls it");
+    v.required("device", x.device, "the driver's name for it");
     v.required("torch", x.torch, "PyTorch's version");
     v.required("cudnn", x.cudnn, "cuDNN's version as it counts; null: without it");
     v.required("parameters", x.parameters, "parameters that the step updates", at_least(0));

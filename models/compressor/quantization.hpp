@@ -151,7 +151,8 @@ struct Natural {
   template <class V>
   static void describe(V& v, Natural& x) {
     v.optional("exponent_bits", x.exponent_bits,
-               "of a code, beside its sign: 8, all of fp32's, or 7, clipped; null: 8, with packing grace 7",
+               "exponent bits of a code, beside its sign: 8, all of fp32's, or 7, clipped; null: 8, with packing "
+               "grace 7",
                between(7, 8));
     describe_packing(v, x);
     describe_feedback(v, x);

@@ -61,7 +61,7 @@ class ObjectReader {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
       const std::string part = part_with(key);
       faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
-                         part.empty() ? key_meant(key, known_) : fmt::format("it belongs in \"{}\"", part)});
+                         part.empty() ? key_meant(key, known_) : fmt::format("put it into \"{}\"", part)});
     }
   }
 

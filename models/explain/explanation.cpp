@@ -27,7 +27,7 @@ constexpr Section kSections[] = {
     {ChangeOf::cluster, "cluster", "the cluster, with one thing better"},
     {ChangeOf::execution, "execution", "the same training, carried out otherwise"},
     {ChangeOf::memory, "memory", ""},  // shown if they make it fit
-    {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
+    {ChangeOf::training, "training", "another training, whose accuracy is not forecast"},
 };
 
 /// The terms of communication by name.
@@ -120,7 +120,7 @@ Seconds time_around(const CriticalTasks& critical) {
 
 std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   const Seconds whole = time_around(critical);
-  if (whole == Seconds{}) return "what sets the step: nothing, no task takes time\n";
+  if (whole == Seconds{}) return "the step is set by nothing: no task takes time\n";
   const Seconds step = whole / critical.steps;
   const bool others = std::abs((step - shown) / shown) > kSameStep;
   const std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
@@ -234,7 +234,7 @@ std::string fitting_text(const Explanation& e) {
   std::stable_sort(fitting.begin(), fitting.end(),
                    [](const ChangedStep* a, const ChangedStep* b) { return a->speedup > b->speedup; });
   TextTable table(1, 3);
-  table.add({"what makes it fit the device's memory", "memory", "step", "throughput"});
+  table.add({"changes that make it fit the device's memory", "memory", "step", "throughput"});
   constexpr std::size_t kMostLines = 10;
   const std::size_t more = fitting.size() - std::min(fitting.size(), kMostLines);
   fitting.resize(fitting.size() - more);

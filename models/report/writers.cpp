@@ -75,8 +75,8 @@ std::string footnotes(const Report& report) {
   const auto all = static_cast<std::ptrdiff_t>(report.points.size());
   if (replayed > 0)
     text += replayed == all
-                ? "answered by the replay, where equations would be an estimate\n"
-                : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
+                ? "answered by the replay, because equations would be an estimate\n"
+                : fmt::format("{} of {} points answered by the replay, because equations would be an estimate\n",
                               replayed, all);
   Notes notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
@@ -128,7 +128,7 @@ std::string to_kinds_table(const Report& report) {
       if (waiting) row.push_back(share(b.waiting, step));
       table.add(row);
     }
-  return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" +
+  return any ? "the breakdown above is the mean of all workers; for each kind of workers, by number from 0, it is\n" +
                    table.text()
              : "";
 }
@@ -196,7 +196,7 @@ std::string to_comparison(const Report& report) {
   for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
   return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() +
          footnotes(report) + failures(report) +
-         fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
+         fmt::format("\n{} points; the breakdown is in --csv and --json\n", report.points.size());
 }
 
 Json kinds_json(const std::vector<KindReport>& kinds) {
@@ -317,9 +317,10 @@ Json report_document(const Report& report, const Json& manifest) {
   json["columns"] = Json::object();
   for (const Metric& column : columns) json["columns"][column.name] = column.meaning;
   json["columns"]["worker_kinds"] =
-      "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
+      "if workers differ in speed or link: the kinds of workers, each with its breakdown of a step; otherwise the "
+      "breakdown is the mean of all";
   if (!report.failed.empty()) json["columns"]["error"] = "why the point has no answer";
-  json["columns"]["coded_notes"] = "the notes, each with a code that stays where its text changes";
+  json["columns"]["coded_notes"] = "the notes, each with a code that stays when its text changes";
   json["points"] = Json::array();
   const auto answered = [&](const PointReport& point) {
     Json row = Json::object();

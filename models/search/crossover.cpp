@@ -35,7 +35,8 @@ std::string headline(const Crossovers& c) {
                                  c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
   text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
   text +=
-      "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
+      "pays: faster than the reference there; most: its largest speedup over the reference; fastest: the fastest of "
+      "all there, among equals the first\n";
   return text + search_text(c.range, c.grid);
 }
 

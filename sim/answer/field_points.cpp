@@ -101,7 +101,8 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
       throw std::invalid_argument(fmt::format(
-          "{}: {} is there at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others, or go in steps (8..64:8, 2..64:x2) that are possible",
+          "{}: {} exists at only {} of the {} values: it has its own list there, or is impossible at the others; "
+          "choose other points by --point, or give steps (8..64:8, 2..64:x2) that are possible",
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 

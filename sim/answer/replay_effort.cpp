@@ -133,8 +133,8 @@ std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph)
   }
   if (messages <= kMostReplayed) return "";
   return fmt::format(
-      "the equations are no answer here, and a replay of {} workers has some {:.2g} million messages, more than the {:.0f} "
-      "million that evaluator auto starts; {}, --evaluator replay starts it all the same",
+      "the equations have no answer here, and a replay of {} workers has about {:.2g} million messages, more than the "
+      "{:.0f} million that evaluator auto starts; {}, --evaluator replay starts it anyway",
       p, messages / 1e6, kMostReplayed / 1e6, advice(scenario));
 }
 

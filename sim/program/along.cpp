@@ -146,7 +146,9 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   command
       .add_option(
           "--along", options.along,
-          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (whole numbers where the field takes no others); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
+          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, "
+          "/cluster/workers=2..64 (whole numbers if the field takes no others); in steps, workers=8..64:8, or by a "
+          "factor, workers=2..64:x2")
       ->required()
       ->type_name("AXIS=FROM..TO[:STEP]");
   command
@@ -159,7 +161,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   add_points(command, options.study);
   command
       .add_option("--evaluator", options.study.evaluator,
-                  "auto, equations or replay; without it the scenario's, and auto where that is both")
+                  "auto, equations or replay; by default the scenario's, and auto if that is both")
       ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");

@@ -66,7 +66,7 @@ class Crossing {
     for (const std::string& name : options_.among)
       axes.push_back(study.axes[read_option("--among", [&] { return find_axis(study, name); })]);
     if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end())
-      throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
+      throw refused("--among", fmt::format("{}: the field of --along cannot be an axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);
     return axes;
   }
@@ -110,7 +110,7 @@ class Crossing {
     if (lonely > 0)
       found_.notes.push_back(
           {NoteCode::point_left_out,
-           fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely,
+           fmt::format("{} situation{} left out, where {} is missing or has no alternative beside it", lonely,
                        lonely == 1 ? " is" : "s are", reference)});
   }
 
@@ -144,7 +144,7 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
 
 void add_crossover(CLI::App& app, Invocation& invocation) {
   auto* command =
-      app.add_subcommand("crossover", "Find, along one field, where each alternative pays and which is the fastest");
+      app.add_subcommand("crossover", "Find along one field where each alternative pays, and which one is the fastest");
   auto options = std::make_shared<CrossoverOptions>();
   add_along(*command, *options, "study (JSON) with two alternatives or more; - is standard input");
   command

@@ -146,7 +146,8 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
     return !changes
                ? ""
                : fmt::format(
-                     "this is the step of the scenario as it stands; its run goes through {}, which --phase NAME explains",
+                     "this is the step of the unchanged scenario; its run goes through {}; --phase NAME explains one "
+                     "of them",
                      fmt::join(names, ", "));
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
@@ -181,8 +182,8 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
     explanation.point.notes.push_back(
         {NoteCode::default_compressors,
          "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
-         "as sweeps over the gradient; composed of a framework's operations some took twenty times as long "
-         "(scenarios/README.md, survey), which /codec/slowdown tries"});
+         "as sweeps over the gradient; kernels composed of a framework's operations took up to twenty times as long "
+         "(scenarios/README.md, survey); try that with /codec/slowdown"});
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back(
         {NoteCode::one_point_options,
@@ -197,16 +198,15 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_explain(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
+  auto* command = app.add_subcommand("explain", "Explain the step time, and show the effect of many changes on it");
   auto options = std::make_shared<ExplainOptions>();
   command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
-  command->add_option("--phase", options->phase, "of a run: the step of this phase")->type_name("NAME");
+  command->add_option("--phase", options->phase, "for a run: explain the step of this phase")->type_name("NAME");
   command
       ->add_option("--evaluator", options->study.evaluator,
-                   "auto, equations or replay; without it the scenario's, and auto where that is both")
+                   "auto, equations or replay; by default the scenario's, and auto if that is both")
       ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command

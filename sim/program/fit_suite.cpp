@@ -136,7 +136,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   if (better) {
     text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, fit.values), " --set "));
   } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
-    text += "no value tried is better than the suite as it is, which is shown\n";
+    text += "no value tried is better than the unchanged suite, which is shown\n";
   }
   Json found{{"fields", std::move(values)},
              {"measurements", fit.measurements},

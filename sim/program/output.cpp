@@ -127,8 +127,8 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path.empty()) continue;
     const auto is_path = [&](const std::string& other) { return are_same(path, other); };
     if (std::any_of(seen.begin(), seen.end(), is_path))
-      throw refused("output", fmt::format("{} twice; give each output a path of its own",
-                                          path == "-" ? "standard output" : path));
+      throw refused("output",
+                    fmt::format("{} twice; give each output a different path", path == "-" ? "standard output" : path));
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
       throw refused("output", fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);

@@ -57,9 +57,9 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
       if (std::find(differences.begin(), differences.end(), difference) == differences.end())
         differences.push_back(std::move(difference));
   if (differences.empty()) return "";
-  return note_lines({fmt::format(
-      "the points differ in training ({}), of whose accuracy a forecast says nothing: the first need not be the best",
-      fmt::join(differences, ", "))});
+  return note_lines(
+      {fmt::format("the points differ in training ({}), whose accuracy is not forecast: the first need not be the best",
+                   fmt::join(differences, ", "))});
 }
 
 /// The rows that the program prints: all points, or those that --best chooses.
@@ -136,8 +136,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--by", options->by,
-          fmt::format("by what --best ranks: {}; without it by the time of a run where all points are one, else "
-                      "by throughput",
+          fmt::format("the metric that --best ranks by: {}; by default the time of a run if all points are runs, else "
+                      "throughput",
                       goal_names()))
       ->needs(best)
       ->type_name("METRIC");

@@ -130,14 +130,15 @@ void write_entries(const std::vector<CatalogueEntry>& entries, const std::string
 }  // namespace
 
 void add_show(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("show", "Show what a name means, or the scenario that a file resolves to");
+  auto* command = app.add_subcommand("show", "Explain a name, or show the scenario that a file resolves to");
   auto words = std::make_shared<std::vector<std::string>>();
   auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();
   command
       ->add_option(
           "name", *words,
-          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; before it what it is of, if you like: workload resnet50")
+          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; optionally with its shelf "
+          "before it: workload resnet50")
       ->required()
       ->expected(1, 2);
   add_sets(*command, *study);

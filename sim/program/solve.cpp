@@ -121,8 +121,8 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_solve(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("solve", "Find, along one field, the best value for each point, and where a goal is reached");
+  auto* command = app.add_subcommand(
+      "solve", "Find along one field the best value for each point, and the values that reach a goal");
   auto options = std::make_shared<SolveOptions>();
   add_along(*command, *options, "study (JSON); - is standard input");
   command
@@ -133,7 +133,7 @@ void add_solve(CLI::App& app, Invocation& invocation) {
       ->type_name("METRIC[=VALUE]");
   command
       ->add_option("--within", options->within,
-                   "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+                   "accepted loss, as a share of the best: 0.05 finds the values with 95 % of the best throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999

@@ -67,7 +67,7 @@ void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::stri
 
 void add_sets(CLI::App& command, StudyOptions& options) {
   add_sets(command, options.sets,
-           "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole");
+           "change a field: /json/pointer=value (repeatable); also inside parts that variants set as a whole");
 }
 
 std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
@@ -95,13 +95,15 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
   command
       .add_option(
           "--evaluator", options.evaluator,
-          "auto (equations where they are exact or within 1 %, else the replay), equations, replay or both; without it the scenario's, or auto")
+          "auto (equations if they are exact or within 1 %, else the replay), equations, replay or both; by default "
+          "the scenario's, or auto")
       ->check(CLI::IsMember({"auto", "equations", "replay", "both"}))
       ->type_name("NAME");
   command
       .add_option(
           "--fidelity", options.fidelity,
-          "of replays: full, folded (one of each kind) or auto (folded where that is exact); without it the scenario's, or auto")
+          "for replays: full, folded (one of each kind) or auto (folded if that is exact); by default the scenario's, "
+          "or auto")
       ->check(CLI::IsMember({"full", "folded", "auto"}))
       ->type_name("NAME");
   command

@@ -144,7 +144,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
     tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
-         kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
+         kept ? "continues from there" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
@@ -195,7 +195,7 @@ int sweep_among_ranks(const SweepOptions& options) {
 
 void add_sweep(CLI::App& app, Invocation& invocation) {
   auto* command =
-      app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
+      app.add_subcommand("sweep", "Predict many points: one row each, in parallel; continues after an interruption");
   auto options = std::make_shared<SweepOptions>();
   command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
       ->required();
@@ -204,11 +204,11 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
   command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
       ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")
+  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
       ->type_name("i/n");
-  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")
+  command->add_option("--shard-file", options->shard_file, "file of the shard (default: STUDY.shard-i-of-n.jsonl)")
       ->type_name("PATH");
   auto* cache = command
                     ->add_option("--cache", options->cache,

@@ -98,7 +98,7 @@ std::string cleaned(std::string message, const std::string& file) {
   std::replace_if(
       message.begin(), message.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
   message.erase(message.find_last_not_of(" .:!") + 1);
-  if (message == "Not a valid model") message = "a zone has a routing that it does not know";
+  if (message == "Not a valid model") message = "a zone has an unknown routing";
   return shorten(message, 200);
 }
 

@@ -273,7 +273,8 @@ TEST_CASE("notes: the share of a step without an entry, and the known error of t
   CHECK_THAT(
       notes()[0],
       ContainsSubstring(
-          "% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
+          "% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, "
+          "whose own error is unknown: an error band leaves it out"));
   profile.roofline_spread = {{Dtype::fp32, 0.75, 12, Evidence::measured, "test"}};
   CHECK_THAT(
       notes()[0],

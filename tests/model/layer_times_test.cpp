@@ -584,10 +584,10 @@ TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
     if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr)
       table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
   // But the update: 25,557,032 parameters of 20 B at 100 GB/s and 161 launches, 5.27 ms, beside 175 layers of 3 us.
-  CHECK(
-      notes(table) ==
-      "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
-      "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, whose own error is not known: an error band leaves it out\n");
+  CHECK(notes(table) ==
+        "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
+        "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, "
+        "whose own error is unknown: an error band leaves it out\n");
   table.profile->kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
   CHECK(notes(table).empty());
   // But an entry may be no measurement either.

@@ -140,7 +140,7 @@ TEST_CASE("a step of several passes counts the samples of all") {
   CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
   // An axis has one note for all of its points.
   for (const PointReport& one : {once, report})
-    CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
+    CHECK(notes(one, "with accumulation, a step has that many passes of a batch each"));
   CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]),
               "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "accumulation"));

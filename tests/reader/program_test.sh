@@ -279,7 +279,7 @@ expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: 
 expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'what --along goes over is no axis of alternatives'
 expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study (one that --set fixes is none); it has workers, strategy; did you mean strategy?'
 expect 2 "${two[@]}" --along workers=1..8 --over strategy=pipeline && says 'did you mean "pipelined"?'
-expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the scenario as it stands); name the axes whose values are to compete by --among: the study has none'
+expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the unchanged scenario); name the axes whose values are to compete by --among: the study has none'
 expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json && prints_nothing
 says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
 expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'

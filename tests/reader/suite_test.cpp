@@ -249,7 +249,7 @@ TEST_CASE("each bad suite has exactly its fault") {
        {{"/measurements/0/at", Json::parse(R"({"workers": 2})")}},
        "/measurements/0/at",
        "the coordinates of 2 points",
-       "those of one point",
+       "the coordinates of one point",
        "add bandwidth: 10Gbps; 25Gbps"},
       {"the same twice",
        {{"/measurements/1", good_suite()["measurements"][0]}},
@@ -296,7 +296,7 @@ TEST_CASE("coordinates that no point combines") {
   json["study"]["variants"] =
       Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
   json["measurements"] = Json::parse(R"([{"at": {"variant": "plain", "bandwidth": "10Gbps"}, "throughput": 1}])");
-  CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point has together"));
+  CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point combines"));
 }
 
 TEST_CASE("faults of the suite and of its study are reported together") {

@@ -191,7 +191,7 @@ for signal in KILL INT TERM; do
   for child in $children; do
     [[ ! -e /proc/$child ]] || grep -qE '^State:\s+Z' /proc/$child/status || fail "its process $child lives on"
   done
-  [[ $signal == KILL ]] || says 'the same command goes on where this one ended'
+  [[ $signal == KILL ]] || says 'the same command continues from there'
   expect 0 sweep slow.json --jobs 2 --csv cut.csv && same whole.csv cut.csv
   absent cut.csv.partial
   cached=$(sed -n 's/.*32 replays: \([0-9]*\) from the cache, \([0-9]*\) computed.*/\1 \2/p' stderr)
