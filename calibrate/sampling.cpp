@@ -50,7 +50,9 @@ Series collect(const std::function<std::vector<Sample>()>& take, const SamplingR
   }
   if (static_cast<double>(series.discarded) > rules.most_discarded * static_cast<double>(samples.size()))
     throw UnsteadyClock(fmt::format(
-        "{} of {} samples were left out because the processor's clock fell below {:.0f} % of what it was; allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run again",
+        "{} of {} samples were left out because the processor's clock fell below {:.0f} % of its earlier value; "
+        "allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run "
+        "again",
         series.discarded, samples.size(), 100 * rules.least_clock_share, 100 * rules.most_discarded));
   return series;
 }

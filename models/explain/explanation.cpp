@@ -154,7 +154,8 @@ std::string breakdown_text(const Breakdown& b) {
   for (const Cause& part : parts)
     if (part.time > Seconds{}) shares.push_back(fmt::format("{} {}", part.name, share(part.time, b.total())));
   return fmt::format(
-      "where the step's time goes, the mean of all workers (the equations cannot say what sets it; `stepcast trace` shows it):\n  {}\n",
+      "breakdown of the step, the mean of all workers (the equations cannot tell what sets it; `stepcast trace` shows "
+      "it):\n  {}\n",
       fmt::join(shares, ", "));
 }
 

@@ -87,7 +87,7 @@ struct Nodes {
     v.optional("nic_of_gpu", x.nic_of_gpu, "the NIC that a GPU uses");
     v.optional(
         "racks", x.racks,
-        "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
+        "racks of the machines, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
   }
   bool operator==(const Nodes&) const = default;
 };

@@ -22,7 +22,8 @@ struct Choices<Grouping> {
       Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
       Choice<Grouping>{
           "per-block", Grouping::per_block,
-          "tensors of one block together, as FSDP is mostly used: those that follow each other and whose names are alike up to their first number"},
+          "tensors of one block together, the usual way of FSDP: consecutive tensors whose names agree up to their "
+          "first number"},
   };
 };
 
@@ -160,7 +161,8 @@ struct ParameterServerStrategy {
                "update time on one server that held all parameters, over the workload's update time", non_negative);
     v.optional(
         "two_way", x.two_way,
-        "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise servers update and parameters come back as they are");
+        "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise "
+        "servers update and send back uncompressed parameters");
     v.optional("exchange", x.exchange, "gradients that travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;
@@ -181,7 +183,7 @@ struct PipelinedStrategy {
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
     v.optional("segments", x.segments,
-               "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it",
+               "L: pieces of the gradient, exchanged one after the other, each once back-propagation has computed it",
                between(1, 1024));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
     v.optional("collective", x.collective, "the collective that carries gradients");
@@ -202,7 +204,8 @@ struct Choices<ShardingStage> {
                             "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
       Choice<ShardingStage>{
           "parameters", ShardingStage::parameters,
-          "gathered unit by unit, let go, and gathered again for the backward pass, but for the last unit, which is kept (ZeRO-3, FSDP's FULL_SHARD)"},
+          "gathered unit by unit, released, and gathered again for the backward pass, except the last unit, which is "
+          "kept (ZeRO-3, FSDP's FULL_SHARD)"},
   };
 };
 
@@ -251,10 +254,10 @@ struct ShardedStrategy {
     v.optional("stage", x.stage, "the state that workers share, and when they gather the parameters");
     v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes",
                between(0, 1024));
-    v.optional(
-        "group_size", x.group_size,
-        "g: workers that the state is shared out among, consecutive ranks, such as those of a machine (FSDP's HYBRID_SHARD); each such group holds all of the model; null: all workers",
-        at_least(1));
+    v.optional("group_size", x.group_size,
+               "g: workers that share one copy of the state, consecutive ranks, such as those of a machine (FSDP's "
+               "HYBRID_SHARD); each group holds the whole model; null: all workers",
+               at_least(1));
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
     v.optional(
         "all_reduce", x.all_reduce,

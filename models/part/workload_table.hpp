@@ -210,7 +210,8 @@ struct WorkloadTable {
         "each other; their names agree up to the first part between dots that is a number, as for `grouping` per-block");
     v.optional(
         "recomputed_share", x.recomputed_share,
-        "share of the blocks that are computed again, spread evenly: with 0.5 every second one, with 0 none (selective checkpointing of layers)",
+        "share of the blocks that are recomputed, spread evenly: 0.5 for every second one, 0 for none (selective "
+        "checkpointing of layers)",
         between(0, 1));
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table",
                at_least(1));
