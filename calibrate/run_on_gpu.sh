@@ -1,28 +1,26 @@
 #!/usr/bin/env bash
-# Runs on a machine with a GPU, nvcc and CMake, from the repository's root, the most important parts first. It builds
-# kernels/ and calibrate/ alone, checks every kernel against its reference, and measures their speed (speed.log). It
-# then calibrates, compares with PyTorch, and checks small sizes again under compute-sanitizer.
-#
-# Options such as --quick go to stepcast-calibrate device. $PARTS selects parts, by default all: check speed calibrate
-# torch sanitizer.
+# On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
+# kernel against its reference, measures their speed (speed.log), calibrates, compares with PyTorch, and checks once more
+# under compute-sanitizer (small sizes): the most important first. Options are passed on to stepcast-calibrate device, such as
+# --quick. $PARTS are the parts to do, of which all is the default: check speed calibrate torch sanitizer.
 #
 #     OUT=results PARTS="check calibrate" calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
 #
-# Profile and logs go to build/gpu/out. If $OUT names another folder, it also gets them as one file, results.tar.gz,
-# after each part and at any end. $TIME_LIMIT is a limit in seconds for everything, by default none. The running part is
-# ended in time to write the file, and later parts are left out.
+# Profile and logs go to build/gpu/out. Where $OUT names another folder they are also there, as one file, results.tar.gz,
+# written after each part and at the end, however that comes. $TIME_LIMIT are the seconds that all may take, by default as
+# unlimited: the running part is ended in time for the file to be written, and later parts are left out.
 #
-# If python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json). PyTorch's training
-# step is timed for each workload (torch-step-*.json). Once the measurements are safe, the profile is written again with
-# these steps among its checks.
+# Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
+# workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
+# samples, after what was measured is safe.
 #
-# Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system or from .gpu-deps/. `calibrate/run_on_gpu.sh
-# --collect` puts them there on a machine that has them, with the sources' state for a copy without .git. Git ignores
-# .gpu-deps/, so carry it along. Without zlib, samples stay uncompressed.
+# Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
+# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them, with the state of the sources for
+# a copy without .git (ignored by git; carry it along).
 #
-# A time limit or a lost device loses no measurements, if build/gpu/out is kept, or a results.tar.gz in .gpu-deps/ or
-# build/gpu/. The same command without --fresh continues from there. stepcast-calibrate device --fit-only makes a
-# profile of them, also on a machine without a GPU.
+# Cut off, by a limit of time or a lost device, nothing that was measured is lost while build/gpu/out is, or a results.tar.gz
+# carried along in .gpu-deps/ or build/gpu/: the same command without --fresh goes on from there, and stepcast-calibrate
+# device --fit-only makes a profile of it, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -55,7 +53,7 @@ done
 # Everything is made here, where a later call finds it.
 out=build/gpu/out
 mkdir -p "$out" "${OUT:=$out}"
-if ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+if [[ ! -e $out/profile.samples.jsonl ]]; then
   for carried in .gpu-deps/results.tar.gz build/gpu/results.tar.gz; do
     [[ -e $carried ]] || continue
     echo "going on from $carried"
@@ -104,7 +102,7 @@ build() {
   limited "$reserved" cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
 }
 check=$build/kernels/stepcast_kernel_check
-# cuDNN may fail to link, start or convolve, for example if its libraries have several versions. The other parts are
+# CuDNN may fail to link, start or convolve, for example if its libraries have several versions. The other parts are
 # still worth running.
 if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
   echo "once more, without cuDNN"
@@ -146,7 +144,7 @@ fi
 
 if ! has_part torch; then
   :
-elif ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+elif [[ ! -e $out/profile.samples.jsonl ]]; then
   echo "run_on_gpu.sh: there are no samples in $out, which the part torch compares with; the part calibrate makes them" >&2
   failed=1
 elif python3 -c "import torch" 2>/dev/null; then

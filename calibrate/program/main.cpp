@@ -14,7 +14,7 @@
 namespace stepcast::calibrate {
 namespace {
 
-/// @returns the exit code, if all that was printed arrives
+/// @returns the exit code; a failure if standard output does not take everything
 int run_command(int argc, char** argv) {
   CLI::App app(
       "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",

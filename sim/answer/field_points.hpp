@@ -13,6 +13,7 @@
 #include "models/report/goal.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
+#include "sim/answer/answer_study.hpp"
 
 namespace stepcast {
 
@@ -38,14 +39,13 @@ std::string coordinate_text(const AxisRange& range, double value);
 
 class FieldPoints {
  public:
-  /// @param study  at the values of a grid, set by values_of
-  /// @param file   the study's file, for errors
-  /// @param baselines  whether points keep their baselines, for speedups
-  /// @param announce  called for every study before it is answered
-  /// @throws std::invalid_argument if a list of values makes no axis, or a point exists at only some of the grid's
-  /// values
+  /// @param study  at the values of a grid, as values_of sets them
+  /// @param file   the study's, for errors
+  /// @param baselines  whether points keep theirs, of which their speedup is
+  /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values
+  /// only
   FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
-              std::function<void(const Study&)> announce);
+              PointProgress progress);
 
   /// The study's points without their coordinate on the field: points that differ in the field alone are one.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
@@ -86,14 +86,14 @@ class FieldPoints {
   std::string file_;
   bool baselines_;
   int jobs_;
-  std::function<void(const Study&)> announce_;
+  PointProgress progress_;
   std::string axis_;
   std::map<std::string, double> grid_;  ///< values by their coordinates
   std::vector<std::size_t> owners_;     ///< for each point of the study, its point here
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
   std::vector<std::map<double, double>> scores_;      ///< by point and value
-  std::vector<std::map<double, Note>> memory_notes_;  ///< by point and value
+  std::vector<std::map<double, Note>> memory_notes_;  ///< the same
   const Metric* metric_ = nullptr;
   bool replayed_ = false;
   Notes notes_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the validation suites of scenarios/validation: python3 scenarios/make_suites.py [FOLDER]
+"""Writes the validation suites of scenarios/validation: python3 scenarios/scripts/make_suites.py [FOLDER]
 
 The measurements are in scenarios/validation/measurements, copies of published numbers with their sources. The studies'
 assumptions are here. Compute times come from a table measured elsewhere, scaled to the step of the suite's machine with
@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 MEASUREMENTS = HERE / "validation" / "measurements"
 
 
