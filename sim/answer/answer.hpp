@@ -30,7 +30,7 @@ struct AnswerCount {
   std::size_t by_equations = 0;  ///< points that need no replay, if that is known before
   /// Different scenarios to replay, those found in the cache, and those replayed now.
   std::size_t replays = 0, cached = 0, computed = 0;
-  std::size_t runs = 0, runs_ended = 0;  ///< of the replays that the cache lacks
+  std::size_t runs = 0, runs_ended = 0;  ///< replays that the cache lacks
   bool stopped = false;
 };
 

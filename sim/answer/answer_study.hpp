@@ -9,7 +9,7 @@
 
 namespace stepcast {
 
-/// Told now and then how far the answers are.
+/// Called now and then with the number of answers.
 using PointProgress = std::function<void(const AnswerCount&)>;
 
 /// Each point's answer.

@@ -1,4 +1,4 @@
-// How many messages a replay sends, and whether these are too many to start by default.
+// Counts a replay's messages, and decides whether they are too many to start by default.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr double kStepsToConvergence = 48;
 /// Messages of all steps and runs of a replay in full. Those of asynchronous servers are estimated.
 double replay_messages(const Scenario& scenario, const StepGraph& graph);
 
-/// Messages of a replay, sent or folded, that "auto" starts at most.
+/// Limit on the messages of a replay, sent or folded, that "auto" starts.
 inline constexpr double kMostReplayed = 1e8;
 /// The reason why "auto" does not start the replay; empty if it does.
 std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph);

@@ -1,9 +1,8 @@
-// Direct exchanges as a replay carries them out: pushes to shards, pulls from them, and what ring neighbours send each
-// other.
+// Direct exchanges in a replay: pushes to shards, pulls from them, and messages between ring neighbours.
 //
-// A message starts when its sender reaches the task, and waits in its receiver's inbox for him. Hosts copy what they
-// send and receive. Asynchronous servers are carried out by the workers' own tracks, each worker on its own with each
-// shard. Whoever comes to a shard first is served first; the others queue.
+// A message starts when its sender reaches the task, and waits in the receiver's inbox. Hosts copy the bytes that they
+// send and receive. With asynchronous servers, each worker's own track exchanges with each shard on its own. A shard
+// serves workers in order of arrival; the others queue.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // The SimGrid engine of a replay, with the options that it needs and stacks for its actors.
 //
-// SimGrid allocates each stack and protects the page below it, against overflow, which makes two mappings of memory a
-// stack. A process may have 65,530 by default (vm.max_map_count): beyond 30,000 actors SimGrid aborts. Without the
-// protection stacks lie side by side in one mapping, or few, and there is room for as many as memory holds.
+// SimGrid protects the page below each stack against overflow, which makes two mappings of memory for a stack. A
+// process may have 65,530 by default (vm.max_map_count), so beyond 30,000 actors SimGrid aborts. Unprotected stacks lie
+// side by side in few mappings, and only memory limits their number.
 #pragma once
 
 #include <cstddef>

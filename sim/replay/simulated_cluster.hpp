@@ -1,7 +1,7 @@
-// Where a replay takes place: the participants and messages that it simulates, and the SimGrid hosts they use.
+// The scene of a replay: the simulated participants and messages, and the SimGrid hosts they use.
 //
-// Full: every worker and shard, every message a flow. Folded: one of each class of those that are alike
-// (folding.hpp), on a platform that has one link for each class of links.
+// Full: every worker and shard takes part, and every message is a flow. Folded: one of each class takes part
+// (folding.hpp), on a platform with one link for each class of links.
 #pragma once
 
 #include <functional>

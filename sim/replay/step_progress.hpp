@@ -1,10 +1,10 @@
-// How far a replay has come, and when it has come far enough.
+// The progress of a replay, and the decision when to stop it.
 //
-// It stops once its steady state is proven or max_steps have ended everywhere. What has begun by then
-// is still ended: synchronous participants all end the latest step that one of them has begun, since collectives need
-// all workers; asynchronous ones each their own.
+// It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
+// Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
+// Asynchronous participants each end their own.
 //
-// Nothing here simulates: it is told what happens, in order of time. Steps are counted from 0, times in seconds.
+// Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct Period {
   bool converges = false;
 };
 
-/// When is a replay in its steady state?
+/// Detects the steady state of a replay.
 ///
-/// A replay without randomness is a deterministic system: if all its streams end some consecutive steps exactly as they
-/// ended the steps c before, shifted by one and the same time D, then so will all later steps. It is then periodic, with
-/// D/c per step. Enough consecutive steps means as many as its longest dependency reaches back, plus one.
+/// A replay without randomness is a deterministic system. Suppose all streams end enough consecutive steps exactly as
+/// they ended the steps c before, shifted by one time D. All later steps then do the same, and the replay is periodic
+/// with D/c per step. Enough steps means the lag of its longest dependency, plus one.
 ///
-/// Messages that share links at different times may come nearer to their pattern with every step and never reach it
-/// (servers on a torus: a tenth nearer each step). Differences between streams then fall like a geometric series, and so
-/// does the change still to come. The step time is told once that is little.
+/// Messages that share links at different times may approach a pattern and never reach it: servers on a torus come a
+/// tenth nearer each step. The streams' differences then fall like a geometric series, and so does the possible change
+/// of the step time. The step time is reported once that change is little.
 class SteadyState {
  public:
   static constexpr double kConverged = 1e-6;
@@ -94,7 +94,7 @@ class StepProgress {
   [[nodiscard]] bool ran_away() const { return ran_away_; }
   static constexpr int kMostAhead = 1000;
 
-  /// When all participants had ended each step.
+  /// The time when all participants had ended each step.
   [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }
   [[nodiscard]] const std::vector<double>& step_ends(std::size_t participant) const {
     return own_[participant].step_ends;
