@@ -341,7 +341,7 @@ def add_module(parser):
 
 def add_document(parser):
     """The options that a table's head takes over."""
-    parser.add_argument("--name", help="what tables call it; by default CALLABLE")
+    parser.add_argument("--name", help="its name in tables; by default CALLABLE")
     parser.add_argument("--description", default="", help="description")
     parser.add_argument("--batch", type=int, default=32, help="samples per worker and pass (32)")
     parser.add_argument("--sample", default="image", help="what one sample is (image)")

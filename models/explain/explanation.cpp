@@ -125,7 +125,7 @@ std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   const bool others = std::abs((step - shown) / shown) > kSameStep;
   const std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
   const bool in_turn = shown_in_order.size() > kMostTasks;
-  std::string text = fmt::format("what sets the step{}: these tasks, {}, each time around {}\n",
+  std::string text = fmt::format("tasks that set the step{}: {}, each time around {}\n",
                                  others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
                                  in_turn ? "those of different kinds in turn" : "one after the other",
                                  critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));

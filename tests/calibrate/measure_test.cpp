@@ -274,7 +274,7 @@ TEST_CASE("a full disk ends the measurement and keeps the samples") {
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
   CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader),
-                    ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
+                    ContainsSubstring("/dev/full cannot be written completely: No space left on device"));
 }
 
 TEST_CASE("a wrong kernel is not timed, and errors name the failure") {

@@ -75,8 +75,7 @@ TEST_CASE("a fitted cluster's collectives of another algorithm or other sizes ha
             .points[0]);
   };
   constexpr const char* kOther =
-      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess on "
-      "them; set /strategy/collective/algorithm to ring";
+      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess for them; set /strategy/collective/algorithm to ring";
   constexpr const char* kSizes = "/cluster/fits: the links were fitted on";
   CHECK(notes(report("auto", "1kB", "1GB", "whole-model"), kOther));
   CHECK_FALSE(notes(report("ring", "1kB", "1GB", "whole-model"), "/cluster/fits"));
@@ -404,7 +403,7 @@ TEST_CASE("sharding groups: the report names bytes, algorithms and groups that s
   // However many workers there are.
   CHECK(report(4100, 4).estimate.empty());
   constexpr const char* kStraddles =
-      "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
+      "end in the middle of machines of 4 workers; a divisor or a multiple of 4 would not";
   for (const int group : {2, 4, 8, 24}) CHECK_FALSE(notes(report(24, group), kStraddles));
   for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
 }
@@ -503,8 +502,8 @@ TEST_CASE("the report says that a step of local SGD is a mean") {
 }
 
 TEST_CASE("times as given are noted wherever batch or dtype are others") {
-  const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch",
-                    dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
+  const std::string batch = "the times of resnet50-v100 stay those of batch 32 at any batch",
+                    dtype = "the compute times of resnet50-v100 stay those of fp32 with any dtype";
   const PointReport as_given = report_of(study_of(kMeasured).points[0]),
                     larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
   CHECK_FALSE(notes(as_given, "the times of"));

@@ -433,7 +433,7 @@ TEST_CASE("a fault that many variants share is reported once") {
   const auto faults = faults_of_text(good_scenario({{"/variants", variants}}), {"/strategy/bogus=1"});
   INFO(list(faults));
   CHECK(faults.size() == 1);
-  CHECK(has(faults, "--set", "/strategy/bogus", "(over what variant \"v0\" sets, the first of 105)"));
+  CHECK(has(faults, "--set", "/strategy/bogus", "(over fields of variant \"v0\", the first of 105)"));
 }
 
 TEST_CASE("ten thousand variants, phases or tensors are read in two seconds each") {

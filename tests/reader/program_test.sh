@@ -82,7 +82,7 @@ cp good.json stdin
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 2 --by efficiency && prints 'the best 2 of 126 points by efficiency'
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 1 --each workload,bandwidth && prints 'the best 1 of 126 points by throughput for each workload, bandwidth'
 [[ $(grep -c '^[a-zA-Z].*Gbps' stdout) == 6 ]] || fail 'not one row for each of two workloads on three links'
-expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","gossip","sharded"]' --best 1 && prints 'note: the points differ in training (when gradients are applied), of whose accuracy a forecast says nothing'
+expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","gossip","sharded"]' --best 1 && prints 'note: the points differ in training (when gradients are applied), whose accuracy is not forecast'
 expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","sharded"]' --best 1 && ! grep -q 'differ in training' stdout || fail 'one training'
 expect 0 run ../good.json --best 1 --each workers && ! grep -q 'differ in training' stdout || fail 'points that are not ranked among each other'
 expect 2 run ../good.json --best 1 --by eficiency && says 'did you mean efficiency?'
@@ -130,7 +130,7 @@ expect 3 run lab && says 'that is a cluster, which a scenario names: "cluster": 
 # A part is no scenario: one line says what it seems to be and what is done with it.
 printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
 while read -r file part use; do
-  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found what seems to be a $part; allowed: a scenario; $use"
+  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found a document that seems to be a $part; allowed: a scenario; $use"
 done <<END
 workloads/my-resnet.json workload a scenario names it: "workload": "workloads/my-resnet.json"
 clusters/lab.json cluster a scenario names it: "cluster": "clusters/lab.json"
@@ -252,7 +252,7 @@ for command in 'run --csv' 'run --json' 'run --plot' 'sweep --csv' 'trace -o' 'e
   expect 2 $name ../written.json --set /cluster/workers=4 $option $path && says 'is read, and would be overwritten'
   cmp -s written.json good.json || fail 'overwrote its scenario'
 done
-expect 2 run ../good.json --csv same.out --json ./same.out && prints_nothing && says 'twice; give each output a path of its own'
+expect 2 run ../good.json --csv same.out --json ./same.out && prints_nothing && says 'twice; give each output a different path'
 # A manifest holds every table, also where several have one name.
 expect 0 run ../good.json --set '/workload={"from":"resnet50","profile":"v100-datasheet","batch":[32,64]}' --set /cluster/workers=4 --json -
 python3 -c '
@@ -276,7 +276,7 @@ expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the s
 expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
 expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
 expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
-expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'what --along goes over is no axis of alternatives'
+expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'the field of --along cannot be an axis of alternatives'
 expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study (one that --set fixes is none); it has workers, strategy; did you mean strategy?'
 expect 2 "${two[@]}" --along workers=1..8 --over strategy=pipeline && says 'did you mean "pipelined"?'
 expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the unchanged scenario); name the axes whose values are to compete by --among: the study has none'
@@ -302,7 +302,7 @@ expect 0 solve ../good.json --along /cluster/link/bandwidth=1Gbps..100Gbps --for
 expect 0 solve ../good.json --along workers=2..64:x2 --for step --csv - && prints 'holds,workers_from,workers_to,step_time_s_at_from,step_time_s_at_to'
 expect 0 solve ../good.json --along workers=1..2 --evaluator replay && prints 'throughput by the replay'
 expect 2 solve ../good.json --along workers=2..60:x2 --csv new.csv && prints_nothing
-says 'no step leads to the last end; the nearest do to 32 and 64'
+says 'no step reaches the last end; the nearest steps reach 32 and 64'
 expect 2 solve ../good.json --along workers=1..8 --for eficiency=0.9 && says 'did you mean efficiency?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=95 && says 'did you mean 0.95?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'write 0.9'
@@ -399,7 +399,7 @@ expect 0 show suite - && prints 'shelf: suites'
 : >stdin
 # Given times do not follow the batch. From 20001 to 20005 samples in the 97 ms, the fewest are nearest to 300 /s, but
 # 32 are nearer.
-expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the suite as it is'
+expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the unchanged suite'
 ! grep -q 'to use it' stdout || fail 'a value to use that is worse'
 # Alone, nobody sends anything.
 expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'

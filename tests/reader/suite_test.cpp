@@ -272,7 +272,7 @@ TEST_CASE("each bad suite has exactly its fault") {
       {"throughput where nothing is trained",
        {{"/study/strategy", Json::parse(R"({"kind": "collective", "size": "1MB"})")}},
        "/measurements/0/throughput",
-       "the throughput of a point that trains nothing",
+       "the throughput of a point without training",
        "step_time, algbw or busbw",
        ""},
   };

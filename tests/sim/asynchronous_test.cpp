@@ -214,12 +214,12 @@ TEST_CASE("a mean of steps that still become shorter is announced, with the reme
   replay.drift = -0.05;
   Scenario scenario = server(1, Consistency::asynchronous);
   CHECK(notes_of(scenario, replay) ==
-        "not steady yet: the second half's steps take 5 % less than the first half's; more /evaluation/max_steps");
+        "not steady yet: the second half's steps take 5 % less than the first half's; increase /evaluation/max_steps");
   scenario.cluster.jitter = {JitterDistribution::lognormal, 0.05};
   replay.drift = 0.03;
   CHECK(
       notes_of(scenario, replay) ==
-      "by chance or not steady yet, the second half's steps take 3 % more than the first half's; more /evaluation/max_steps or /evaluation/runs");
+      "by chance or not steady yet, the second half's steps take 3 % more than the first half's; increase /evaluation/max_steps or /evaluation/runs");
   replay.drift = 0.02;
   CHECK(notes_of(scenario, replay).empty());
 }
