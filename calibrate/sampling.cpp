@@ -59,8 +59,8 @@ Series collect(const std::function<std::vector<Sample>()>& take, const SamplingR
 
 constexpr int kMostSeries = 3;
 
-/// Once more where the clock dropped: a load that is too much for the device's power brings its clock down within a
-/// tenth of a second or so, and the next series finds it there.
+/// Repeats the series if the clock dropped. A load beyond the device's power brings its clock down within a tenth of a
+/// second or so. The next series finds it there.
 Series collect_at_one_clock(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules,
                             const Surroundings& surroundings) {
   for (int series = 1;; ++series) {

@@ -5,8 +5,8 @@
 //             1024           256     float     sum      -1    20.51    0.05    0.09       0    20.32    0.05    0.09       0
 //
 // Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two
-// words at the end; older versions have "error" in place of "#wrong" and leave out redop or root where a collective has
-// none, in the rows sooner than in the header. So columns are counted from the end.
+// words at the end; older versions have "error" in place of "#wrong". They leave out redop or root if a collective has
+// none, first in the rows and later in the header. Columns are therefore counted from the end.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// What a reader should know before trusting an answer: a text for people, and a code that stays where the text changes.
+// A fact to know before trusting an answer: a text for people, and a code that stays when the text changes.
 #pragma once
 
 #include <string>
