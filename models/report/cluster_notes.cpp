@@ -24,7 +24,8 @@ void add_tcp_effects(const Cluster& cluster, Notes& notes) {
   if (!tcp || std::holds_alternative<SimGridXml>(cluster.topology) || cluster.workers < 2)
     return;  // a platform's links are its own
   const bool one_machine = machines(cluster).workers >= cluster.workers;
-  const Seconds latency = collective_prices(cluster).path[one_machine ? Path::inner : Path::far].alpha;
+  const Seconds latency =
+      collective_prices(cluster).path[static_cast<std::size_t>(one_machine ? Path::inner : Path::far)].alpha;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   constexpr Seconds kMuch = 1_ms;
   if (latency * (tcp->latency_factor - 1) >= kMuch)
@@ -55,7 +56,7 @@ void add_free_latency(const Scenario& scenario, Notes& notes) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const bool is_linked =
       cluster.workers > (nodes ? nodes->gpus_per_node : 1) && !std::holds_alternative<SimGridXml>(cluster.topology);
-  const Seconds latency = collective_prices(cluster).path[Path::far].alpha;
+  const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(Path::far)].alpha;
   if (is_linked && latency == Seconds{})
     notes.push_back(
         {NoteCode::free_latency, "/cluster/link/latency is 0, the default: messages cost only their bytes"});

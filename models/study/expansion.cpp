@@ -106,7 +106,7 @@ class Expansion {
     if (variants.empty()) few = count(document);
     for (std::size_t i = 0; i < variants.size() && few; ++i) few = count(varied(document, variants[i], i, overrides));
     faults_ = faults;
-    if (few) study_.points.reserve(points);
+    if (few) study_.points.reserve(static_cast<std::size_t>(points));
     if (few || wanted_) return true;
     add_too_many(document, at, points);
     return false;
