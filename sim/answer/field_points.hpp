@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/report/goal.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
 #include "sim/answer/answer_study.hpp"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/equation/exactness.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
