@@ -132,7 +132,7 @@ def limits():
         expect(1, STEPCAST, [*given, "l.out"], "File too large", **no_file)
     expect(1, CALIBRATE, ["link", "--from", f"{DATA}/osu_latency.txt", "-o", "l.out"], "File too large", **no_file)
     large = ["run", "good.json", "--set", f"/cluster/workers={list(range(1, 20001))}".replace(" ", "")]
-    expect(1, STEPCAST, large, "memory does not suffice", before=limit(resource.RLIMIT_AS, 120 << 20))
+    expect(1, STEPCAST, large, "not enough memory", before=limit(resource.RLIMIT_AS, 120 << 20))
 
 
 def plots():

@@ -137,7 +137,7 @@ expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && a
 says 'has "fast" as step_time_s of point 2'
 sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
 expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
-says 'has point 8 where point 6 should be'
+says 'has point 8 in place of point 6'
 tail -n 1 study.shard-2-of-5.jsonl >>study.shard-2-of-5.jsonl
 expect 3 merge study.shard-*-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'has more rows than it should'

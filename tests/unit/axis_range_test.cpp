@@ -78,7 +78,7 @@ TEST_CASE("values in steps: added, or by a factor; of numbers and of quantities"
 TEST_CASE("steps that do not lead from end to end, or are of another kind, are refused") {
   CHECK(says(refusal("8..1024:x3"),
              "no step reaches the last end; the nearest steps reach 648 and 1944"));  // 8·3^4, 8·3^5
-  CHECK(says(refusal("8..60:8"), "the nearest do to 56 and 64"));
+  CHECK(says(refusal("8..60:8"), "the nearest steps reach 56 and 64"));
   CHECK(says(refusal("8..64:"), "the step \"\" is no number"));
   CHECK(says(refusal("8..64:0"), "has to be above zero"));
   CHECK(says(refusal("8..64:1MiB"), "of the ends' kind: a number without a unit"));
