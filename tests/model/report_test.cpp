@@ -329,7 +329,7 @@ TEST_CASE("a model that its device cannot hold is marked") {
 
 TEST_CASE("a device that is nearly full is noted, one with room is not") {
   // 3,056,172,768 bytes are 95.5 % of 3.2 GB and 89.9 % of 3.4 GB.
-  CHECK(notes(with_memory("3.2GB"), "of the device's memory 95.5 % is needed"));
+  CHECK(notes(with_memory("3.2GB"), "95.5 % of the device's memory is needed"));
   CHECK_FALSE(notes(with_memory("3.4GB"), "of the device's memory"));
 }
 

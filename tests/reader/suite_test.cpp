@@ -200,7 +200,7 @@ TEST_CASE("each bad suite has exactly its fault") {
        "/measurements/0",
        "2 quantities",
        "exactly one of step_time, throughput",
-       "its own measurement"},
+       "a separate measurement"},
       {"a measurement of nothing",
        {{"/measurements/0/throughput", 0}},
        "/measurements/0/throughput",
