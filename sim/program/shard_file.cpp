@@ -17,8 +17,8 @@ namespace {
 constexpr int kShardVersion = 1;
 constexpr std::size_t kMostShards = 1000000;
 
-/// The columns of a report that these are the names of, the last of them "error"; none where no report has them. Axes
-/// come first, and stand in the place of a column of their name.
+/// The report's columns with these names, of which the last is "error"; none if no report has them. Axes come first,
+/// and replace a column of the same name.
 std::vector<Metric> columns_named(const std::vector<std::string>& names) {
   Report report;
   for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {
@@ -83,14 +83,14 @@ Row ShardReader::next(std::size_t point) {
   try {
     numbered = parse_numbered_row(line);
   } catch (const std::runtime_error& error) {
-    fail(fmt::format("has {} where point {} should be", error.what(), point));
+    fail(fmt::format("has {} in place of point {}", error.what(), point));
   }
-  if (numbered.number != point) fail(fmt::format("has point {} where point {} should be", numbered.number, point));
+  if (numbered.number != point) fail(fmt::format("has point {} in place of point {}", numbered.number, point));
   if (numbered.row.size() != header_.columns.size())
     fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (!holds(columns_[i].unit->kind, numbered.row[i]))
-      fail(fmt::format("has {} as {} of point {}, where no column has such a value; run its sweep again",
+      fail(fmt::format("has {} as {} of point {}, a value that the column cannot have; run its sweep again",
                        shorten(json_of(numbered.row[i]).dump()), columns_[i].name, point));
   return std::move(numbered.row);
 }
@@ -128,7 +128,7 @@ void arrange(std::vector<ShardReader>& shards) {
   }
   for (; next < count; ++next) missing.push_back(next);
   if (!missing.empty())
-    throw BadInput(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
+    throw BadInput(fmt::format("{} shards, of which these are missing: {}", count, fmt::join(missing, ", ")));
 }
 
 }  // namespace stepcast
