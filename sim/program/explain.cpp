@@ -213,9 +213,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")
       ->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });

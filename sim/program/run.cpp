@@ -143,9 +143,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("AXIS,...");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
