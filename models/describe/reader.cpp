@@ -33,7 +33,7 @@ namespace {
 std::string remedy_of(const std::string& word, const std::vector<std::string>& names) {
   const NameHere here = name_here(word, names).value_or(NameHere{nearest(word, names), "", true});
   if (here.is_spelling) return here.name.empty() ? "" : fmt::format("did you mean \"{}\"?", here.name);
-  if (here.name.empty()) return "stepcast has no equivalent of that word";
+  if (here.name.empty()) return here.field.empty() ? "stepcast has no equivalent of that word" : here.field;
   return fmt::format("that is \"{}\" here{}{}", here.name, here.field.empty() ? "" : ", with ", here.field);
 }
 

@@ -82,7 +82,7 @@ struct AllReduceStrategy {
   static constexpr std::string_view kind = "all-reduce";
   static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
   CollectiveChoice collective{};
-  Exchange exchange{};
+  Exchange exchange{.grouping = Grouping::bucketed};
   Carrier carrier = Carrier::automatic;
 
   template <class V>

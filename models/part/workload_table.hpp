@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/describe/describe.hpp"
@@ -161,6 +162,7 @@ struct WorkloadTable {
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
   std::optional<Dtype> compute_dtype;
+  bool mixed_by_default = false;  ///< take_as_mixed_precision filled in compute_dtype
   Recomputation recomputation = Recomputation::none;
   double recomputed_share = 1;
   std::optional<std::int64_t> parameters;
@@ -198,7 +200,10 @@ struct WorkloadTable {
         "has `accumulation` passes of `batch`",
         between(1, 1e12));
     v.optional("sample", x.sample, "the name of a sample, for throughput: image, token, sentence");
-    v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
+    v.optional(
+        "dtype", x.dtype,
+        "type of gradients and parameters. With shapes, fp16 or bf16 alone means mixed precision: it becomes "
+        "compute_dtype, and gradients, parameters and the update stay fp32. compute_dtype as well makes them narrow");
     v.optional(
         "compute_dtype", x.compute_dtype,
         "with shapes: type of the operands of forward and backward, if narrower than `dtype`. Parameters, gradients, "
@@ -248,6 +253,14 @@ struct WorkloadTable {
 /// Whether the table gives shapes instead of times.
 inline bool gives_shapes(const WorkloadTable& table) {
   return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
+}
+
+/// With shapes, fp16 or bf16 as the only type means automatic mixed precision, as frameworks have it: forward and
+/// backward have operands of that type; gradients, their exchange, parameters and the update stay fp32.
+inline void take_as_mixed_precision(WorkloadTable& table) {
+  if (!gives_shapes(table) || table.compute_dtype || size_of(table.dtype) == size_of(Dtype::fp32)) return;
+  table.compute_dtype = std::exchange(table.dtype, Dtype::fp32);
+  table.mixed_by_default = true;
 }
 
 /// The operand type of forward and backward.

@@ -85,6 +85,17 @@ void add_given_times(const StudyPoint& point, Notes& notes) {
   }
 }
 
+/// Notes where a narrow dtype alone was taken as mixed precision, whose gradients are twice as long.
+void add_mixed_precision(const Scenario& scenario, Notes& notes) {
+  if (!trains(scenario) || !scenario.workload->mixed_by_default) return;
+  const std::string_view narrow = name_of(compute_dtype_of(*scenario.workload));
+  notes.push_back(
+      {NoteCode::mixed_precision,
+       fmt::format("dtype {} alone is mixed precision: kernels compute in it, gradients and parameters stay fp32; "
+                   "compute_dtype {} as well makes these {}",
+                   narrow, narrow, narrow)});
+}
+
 /// Notes layer times of another GPU than the cluster has.
 void add_other_gpu(const Scenario& scenario, Notes& notes) {
   if (!trains(scenario) || !scenario.cluster.gpu || !scenario.workload->profile) return;
@@ -244,6 +255,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
   add_straddling_groups(scenario, report.notes);
   add_other_gpu(scenario, report.notes);
+  add_mixed_precision(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
   const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
                              std::holds_alternative<ParameterServerStrategy>(scenario.strategy);

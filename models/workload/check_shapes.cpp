@@ -40,7 +40,7 @@ class ShapeChecker {
     if (table_.variant) variant(*table_.variant, root_ + "/variant");
     if (table_.profile)
       profile(*table_.profile, root_ + "/profile", compute_dtype_of(table_),
-              root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"));
+              root_ + (table_.compute_dtype && !table_.mixed_by_default ? "/compute_dtype" : "/dtype"));
     if (const auto& measured = table_.measured) {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)

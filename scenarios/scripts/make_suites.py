@@ -374,7 +374,7 @@ MPT_OFF = ("Off upwards for 13b by 2 sequences, 70b by 2 and 30b by one of 8192 
 
 def make_mpt(writer):
     table = {"$schema": "../../workload.schema.json", "name": "mpt", "description": "MPT, a GPT with learnt positions", "source": "mosaicml/llm-foundry: sizes of 125m; suites set those of others",
-             "batch": 1, "sample": "sequence", "dtype": "bf16", "optimizer": "adam",
+             "batch": 1, "sample": "sequence", "dtype": "bf16", "compute_dtype": "bf16", "optimizer": "adam",
              "transformer": {"layers": 12, "hidden": 768, "heads": 12, "vocabulary": 50368, "sequence": 2048, "fused_loss": True}}
     (writer.folder / "workloads" / "mpt.json").write_text(dump(table) + "\n")
     suites = {"a100-80gb": ("a100", 80, 1600, "1600 Gb/s between nodes (RoCE), one 200 Gb/s NIC a GPU", MPT_OFF + "760m on 512 and 1024 tokens was slower there than on 2048, for no reason that is known."),

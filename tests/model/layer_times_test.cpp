@@ -448,7 +448,7 @@ TEST_CASE("mixed precision takes the narrow type's times, the wide type's update
                          Json{{"profile", "h100-datasheet"}, {"dtype", dtype}, {"compute_dtype", compute}},
                          default_library());
   };
-  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", nullptr)),
+  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", "bf16")),
                  mixed = make_workload(load("fp32", "bf16"));
   CHECK(mixed.forward == narrow.forward);
   CHECK(mixed.backward == narrow.backward);
@@ -481,6 +481,11 @@ TEST_CASE("mixed precision takes the narrow type's times, the wide type's update
       fault_of(table),
       ContainsSubstring(
           "/workload/compute_dtype: found fp32 beside a dtype of bf16; allowed: a type at most as wide as dtype"));
+  // A narrow type alone is mixed precision, too.
+  const Workload alone = make_workload(load("bf16", nullptr));
+  CHECK(alone.forward == mixed.forward);
+  CHECK(alone.update == mixed.update);
+  CHECK(alone.gradient_bytes == mixed.gradient_bytes);
 }
 
 TEST_CASE("layers beyond the fitted range are named, each once, and only where the roofline prices them") {
