@@ -1,9 +1,11 @@
 """Bars for categories, from zero."""
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.text import Annotation
+from matplotlib.ticker import FuncFormatter
 
 from pictures import style
-from pictures.quantities import digits, field_text, value_text
+from pictures.choice import share_scale
+from pictures.quantities import PERCENT, RATIO, TIMES, digits, field_text, value_text
 from pictures.report import groups, is_number, limit, limit_text, phases
 
 ROW = 0.25  # inches a bar
@@ -16,39 +18,44 @@ def draw(report, picture):
     most = max(len(members) for members in by_panel.values())
     several = len(by_panel) > 1
     figure, grid, panels = style.make_panels(report, picture, (4.2 if several else 7.2, 0.9 + ROW * max(most, 4)), most_columns=2)
-    legend = legend_of(report, picture)
+    legend = style.Legend(picture.series or picture.hue, report)
     stacked = picture.series is None and name == "run_time_s" and len({n for p in report.points for n, _ in phases(p)}) > 1
-    for axes, members in panels:
-        draw_panel(axes, members, report, picture, size, legend, stacked)
-    set_width(panels, report, picture, size, legend)
+    if stacked:
+        legend = style.Legend()
+    places = [draw_panel(axes, members, report, picture, size, legend, stacked) for axes, members in panels]
+    set_widths(grid, panels, report, picture, size)
+    limits = Limits(picture, size, legend)
+    for (axes, _), bars in zip(panels, places):
+        limits.draw(axes, bars)
     style.label_outside(grid, picture.quantity.label(unit), field_text(picture.x) if picture.x else "", ticks="y")
+    move_texts(figure, panels)
     style.frame(figure, report, picture, legend)
     return figure
 
 
-def legend_of(report, picture):
-    return style.Legend(picture.series or picture.hue, report)
-
-
 def draw_panel(axes, members, report, picture, size, legend, stacked):
-    """Categories downwards; the bars of one side by side, in the order of their series."""
+    """Categories downwards; the bars of one side by side, in the order of their series.
+    @returns  pairs of a bar's place and its point"""
     name = picture.quantity.name
-    y, ticks, names = 0.0, [], []
-    for (category,), points in groups(members, [picture.x] if picture.x else []).items() if picture.x else [((report.name,), members)]:
+    y, ticks, names, drawn = 0.0, [], [], []
+    categories = groups(members, [picture.x]) if picture.x else {(report.name,): members}
+    for (category,), points in categories.items():
         first = y
         for point in points:
+            drawn.append((y, point))
             if is_number(point.get(name)):
                 bar(axes, y, point, report, picture, size, legend, stacked)
             y += 1
         ticks.append((first + y - 1) / 2)
         names.append(value_text(category))
         y += 0.5 if len(points) > 1 else 0.0
-    axes.set_ylim(y - 0.4 - (0.5 if picture.series else 0), -0.6)
+    axes.set_ylim(drawn[-1][0] + 0.6, -0.6)
     axes.set_yticks(ticks, names)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: digits(x)))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(style.round_steps(5))
     axes.grid(True, axis="x", alpha=0.3)
+    return drawn
 
 
 def bar(axes, y, point, report, picture, size, legend, stacked):
@@ -59,7 +66,7 @@ def bar(axes, y, point, report, picture, size, legend, stacked):
     if parts:
         stack(axes, y, [(text, seconds / size) for text, seconds in parts], report, legend)
     else:
-        axes.barh(y, value, height=0.8, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5)
+        axes.barh(y, value, height=0.8, color=colour, alpha=0.45 if point.get("lacks_memory") else 1, hatch=hatch, edgecolor="white", linewidth=0.5)
     if (picture.series or picture.hue) and not parts:
         legend.add(Patch(facecolor=colour, hatch=hatch, edgecolor="white"), str(point[picture.series or picture.hue]))
     end = value
@@ -67,7 +74,7 @@ def bar(axes, y, point, report, picture, size, legend, stacked):
     if name == "step_time_s" and is_number(low) and is_number(high):
         axes.plot([low / size, high / size], [y, y], color="black", linewidth=1)
         end = max(value, high / size)
-    axes.annotate(bar_text(point, report, picture), (end, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.annotate(bar_text(point, report, picture, size), (end, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
 
 
 def fill_of(point, report, picture):
@@ -88,47 +95,69 @@ def stack(axes, y, parts, report, legend):
         left += length
 
 
-def bar_text(point, report, picture):
-    name = picture.quantity.name
-    text = picture.quantity.text(point[name])
-    if name == "run_time_s" and report.baseline_given and is_number(point.get("run_speedup")):
+def bar_text(point, report, picture, size):
+    quantity, value = picture.quantity, point[picture.quantity.name]
+    has_own_unit = quantity.scales in (TIMES, RATIO, PERCENT)
+    text = quantity.text(value) if has_own_unit else digits(value / size)
+    if quantity.name == "run_time_s" and report.baseline_given and is_number(point.get("run_speedup")):
         text += f" ({digits(point['run_speedup'])}×)"
-    return text + (", does not fit" if point.get("lacks_memory") else "")
+    return text + (", does not fit in memory" if point.get("lacks_memory") else "")
 
 
-def set_width(panels, report, picture, size, legend):
-    """One range from zero for all panels, with room for the texts; limits that lie far outside are told at the edge."""
+def set_widths(grid, panels, report, picture, size):
+    """From zero, with room for the texts; panels of a row have one range."""
     name = picture.quantity.name
-    values = [p[name] / size for p in report.points if is_number(p.get(name))]
-    limits = [limit(p, name) for p in report.points]
-    largest = max([*values, *[l / size for l in limits if l and l / size <= 1.6 * max(values)]], default=1) or 1
-    texts = max((len(bar_text(p, report, picture)) for p in report.points if is_number(p.get(name))), default=4)
-    panel_inches = 2.6 if len(panels) > 1 else 4.6
-    right = max(largest * 1.04, max(values, default=1) * (1 + (texts * 0.07 + 0.1) / panel_inches) or 1)
     for axes, members in panels:
-        axes.set_xlim(min(0, *values) if values else 0, right)
-        draw_limits(axes, members, picture, size, right, legend)
+        values = [p[name] / size for p in members if is_number(p.get(name))] or [1]
+        limits = [l / size for l in (limit(p, name) for p in members) if l and l / size <= 1.6 * max(values)]
+        texts = max((len(bar_text(p, report, picture, size)) for p in members if is_number(p.get(name))), default=4)
+        room = (texts * 0.065 + 0.15) / (2.7 if len(panels) > 1 else 4.8)
+        axes.set_xlim(min(0, *values), max(max(limits, default=0) * 1.04, max(values) * (1 + room)) or 1)
+    if share_scale(report, picture):
+        for row in grid:
+            style.share(row, "x")
 
 
-def draw_limits(axes, members, picture, size, right, legend):
-    found = [(p, limit(p, picture.quantity.name)) for p in members]
-    distinct = {float(digits(value / size, 4)) for _, value in found if value}
-    if len(distinct) == 1:
-        place = distinct.pop()
-        if place <= right:
-            legend.add_text(axes.axvline(place, zorder=0.5, **style.LIMIT), limit_text(picture.quantity.name))
-        else:
-            (handle,) = axes.plot([], [], **style.LIMIT)
-            legend.add_text(handle, limit_text(picture.quantity.name))
-            text = f"{limit_text(picture.quantity.name).partition(':')[0]} {picture.quantity.text(place * size)} →"
-            axes.text(0.995, 1.0, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=8, color=style.LIMIT["color"])
-        return
-    y = 0.0  # a tick at each bar
-    for points in groups(members, [picture.x]).values():
-        for point in points:
-            value = limit(point, picture.quantity.name)
-            if value and value / size <= right:
-                (handle,) = axes.plot([value / size] * 2, [y - 0.45, y + 0.45], color=style.LIMIT["color"], linewidth=1.6)
-                legend.add_text(handle, limit_text(picture.quantity.name))
-            y += 1
-        y += 0.5 if len(points) > 1 else 0.0
+class Limits:
+    """What could be reached: a line where a panel has one limit, else a tick at each bar."""
+
+    def __init__(self, picture, size, legend):
+        self.picture, self.size, self.legend = picture, size, legend
+        self.text = limit_text(picture.quantity.name)
+
+    def draw(self, axes, bars):
+        """@param bars  pairs of a bar's place and its point"""
+        found = [(y, value / self.size) for y, value in ((y, limit(p, self.picture.quantity.name)) for y, p in bars) if value]
+        right = axes.get_xlim()[1]
+        inside = [(y, value) for y, value in found if value <= right]
+        if len({digits(value, 4) for _, value in found}) == 1:
+            (handle,) = [axes.axvline(found[0][1], **style.LIMIT)] if inside else axes.plot([], [], **style.LIMIT)
+            self.legend.add_text(handle, self.text)
+            if not inside:
+                self.tell(axes, found[0][1], 1.0, axes.transAxes, "bottom")
+            return
+        for y, value in inside:
+            (handle,) = axes.plot([value] * 2, [y - 0.47, y + 0.47], color=style.LIMIT["color"], linewidth=1.6)
+            self.legend.add_text(handle, self.text)
+        told = None
+        for y, value in found:
+            if value > right and digits(value) != told:
+                self.tell(axes, value, y, axes.get_yaxis_transform(), "center")
+                told = digits(value)
+
+    def tell(self, axes, value, y, transform, vertical):
+        """At the right edge: the limit is outside."""
+        text = f"{self.text.partition(':')[0]} {self.picture.quantity.text(value * self.size)} →"
+        axes.text(0.995, y, text, transform=transform, ha="right", va=vertical, fontsize=8, color=style.LIMIT["color"])
+
+
+def move_texts(figure, panels):
+    """Texts that a limit would run through stand to its right."""
+    figure.canvas.draw()
+    for axes, _ in panels:
+        marks = [line.get_window_extent() for line in axes.get_lines() if len(line.get_xdata())]
+        for text in (artist for artist in axes.texts if isinstance(artist, Annotation)):
+            box = text.get_window_extent()
+            hit = next((m for m in marks if box.x0 - 2 <= m.x0 <= box.x1 + 2 and m.y0 < box.y1 and m.y1 > box.y0), None)
+            if hit:
+                text.xy = (axes.transData.inverted().transform((hit.x0, 0))[0], text.xy[1])

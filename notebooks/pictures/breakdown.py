@@ -1,6 +1,6 @@
 """Where the time of a step goes, as stacked bars."""
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter
 
 from pictures import style
 from pictures.bars import ROW
@@ -80,6 +80,6 @@ def draw_panel(axes, members, report, picture, size, legend):
     axes.set_yticks(ticks, names)
     axes.set_ylim(y - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_locator(style.round_steps(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: digits(x)))
     axes.grid(True, axis="x", alpha=0.3)

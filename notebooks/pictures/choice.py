@@ -134,7 +134,7 @@ def alternatives(report, taken):
 
 
 def lines(report, asked, quantity):
-    x = along(report, asked, fewest=2)
+    x = along(report, asked) or along(report, asked, fewest=2)
     if x is None:
         numeric = [axis for axis in report.varying() if report.is_numeric(axis)]
         raise CannotDraw(f"lines want an axis with several numbers along x (there {'are ' + ', '.join(numeric) if numeric else 'is none'}); take --kind bars")
@@ -214,6 +214,11 @@ def breakdown(report, asked, _quantity):
         situations = len(groups(report.points, [axis for axis in report.varying() if axis != named]))
         category = named if situations <= 12 else max(free, key=lambda axis: len(report.values(axis)))
     return Picture("breakdown", Quantity("step_time_s"), x=category or next(iter(report.axes), None))
+
+
+def share_scale(report, picture):
+    """Whether panels side by side have one range. Speedups over a worker alone are read against each panel's own ideal."""
+    return picture.quantity.name != "speedup" or report.baseline_given or picture.x == "workers"
 
 
 def limit_sizes(report, picture):

@@ -1,9 +1,10 @@
 """Lines over an axis of numbers."""
 import math
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from pictures import style
+from pictures.choice import share_scale
 from pictures.quantities import digits, field_text, number_of, value_text
 from pictures.report import groups, is_number, limit, limit_text
 
@@ -19,11 +20,17 @@ def draw(report, picture):
     for axes, members in panels:
         draw_panel(axes, members, report, picture, size, legend)
         scale_x(axes, report, picture.x)
-    scale_y(panels, [v / size for v in values], picture)
-    style.share(grid, "x")
-    style.share(grid, "y")
-    style.label_outside(grid, x_label(report, picture.x), picture.quantity.label(unit))
-    thin_ticks(figure, panels)
+    if share_scale(report, picture):
+        scale_y(axes_of(panels), [v / size for v in values], picture)
+    else:
+        for axes, members in panels:
+            own = [v / size for p in members for v in (p.get(name), limit(p, name)) if is_number(v)]
+            scale_y([axes], own, picture)
+    style.share(grid.flat, "x")
+    if share_scale(report, picture):
+        style.share(grid.flat, "y")
+    style.label_outside(grid, x_label(report, picture.x), picture.quantity.label(unit), ticks="both" if share_scale(report, picture) else "x")
+    thin_ticks(figure, axes_of(panels))
     style.frame(figure, report, picture, legend if len(legend.entries) > 1 else None)
     return figure
 
@@ -42,7 +49,7 @@ def draw_panel(axes, members, report, picture, size, legend):
         if picture.series:
             legend.add(handle, value)
     for curve in limit_curves(members, picture):
-        (handle,) = axes.plot([x for x, _ in curve], [y / size for _, y in curve], zorder=1.5, **style.LIMIT)
+        (handle,) = axes.plot([x for x, _ in curve], [y / size for _, y in curve], zorder=3, **style.LIMIT)
         legend.add_text(handle, limit_text(name))
     axes.grid(True, alpha=0.3)
 
@@ -81,33 +88,39 @@ def scale_x(axes, report, axis):
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: names.get(min(places, key=lambda place: abs(place - x)), "")))
 
 
+def axes_of(panels):
+    return [axes for axes, _ in panels]
+
+
 def scale_y(panels, values, picture):
     """From zero, or by decades where values span them; speedup over workers doubles with them."""
     positive = [v for v in values if v > 0]
-    doubles = picture.quantity.name == "speedup" and picture.x == "workers" and panels[0][0].get_xscale() == "log"
-    for axes, _ in panels:
+    doubles = picture.quantity.name == "speedup" and picture.x == "workers" and panels[0].get_xscale() == "log"
+    for axes in panels:
         if len(positive) == len(values) and (doubles or max(positive) >= 30 * min(positive)):
             axes.set_yscale("log")
             decades = math.log10(max(positive) / min(positive))
-            if doubles and decades <= 2.5:
-                axes.yaxis.set_major_locator(LogLocator(base=2))
+            if doubles and decades <= 3:
+                low, high = math.floor(math.log2(min(positive))), math.ceil(math.log2(max(positive)))
+                axes.yaxis.set_major_locator(FixedLocator([2.0**k for k in range(low, high + 1)]))
             else:
-                axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if decades <= 2.5 else (1,), numticks=12))
+                axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if decades <= 3 else (1,), numticks=12))
             axes.yaxis.set_minor_locator(NullLocator())
         else:
             axes.set_ylim(bottom=min(0, *values), top=max(values) * 1.06)
-            axes.yaxis.set_major_locator(MaxNLocator(6))
+            axes.yaxis.set_major_locator(style.round_steps(6))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: digits(y)))
 
 
 def thin_ticks(figure, panels):
     """Leaves out labels along x that would run into the one before."""
     figure.canvas.draw()
-    for axes, _ in panels:
-        end, kept = -math.inf, []
-        for tick in axes.get_xticklabels():
-            box = tick.get_window_extent()
-            if tick.get_text() and box.x0 > end + 3:
-                end = box.x1
-                kept.append(tick.get_position()[0])
+    lowest = next(axes for axes in reversed(panels) if axes.xaxis.get_tick_params()["labelbottom"])
+    end, kept = -math.inf, []
+    for tick in lowest.get_xticklabels():
+        box = tick.get_window_extent()
+        if tick.get_text() and box.x0 > end + 3:
+            end = box.x1
+            kept.append(tick.get_position()[0])
+    for axes in panels:
         axes.xaxis.set_major_locator(FixedLocator(kept))

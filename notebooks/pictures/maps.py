@@ -1,45 +1,54 @@
 """Heat maps: a quantity over two axes, or who wins there."""
 import math
 
-from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.pyplot import get_cmap
 
 from pictures import style
-from pictures.quantities import digits, field_text, number_of, value_text, with_unit
+from pictures.quantities import digits, field_text, number_of, value_text
 from pictures.report import groups, is_number
+
+COLOURS = get_cmap("cividis")  # light is best, in grey too
+WINNERS = [style.ORANGE, style.BLUE, style.YELLOW, style.GREEN, style.PURPLE, style.VERMILLION, style.SKY, "#999999"]
 
 
 def draw_heat_map(report, picture):
-    """Rows of what competes, each column's best in a frame."""
+    """Rows of what competes, coloured by how near each comes to its column's best, which has a frame."""
     name = picture.quantity.name
-    values = [p[name] for p in report.points if is_number(p.get(name))]
-    unit, size = picture.quantity.scale(values)
+    values = sorted(abs(p[name]) for p in report.points if is_number(p.get(name)))
+    unit, size = picture.quantity.scale([values[len(values) // 2]])
     columns, rows = in_order(report, picture.x), in_order(report, picture.series)
     figure, grid, panels = style.make_panels(report, picture, (max(2.2, 0.75 * len(columns)) + 2.2, 0.7 + 0.27 * len(rows)), most_columns=2)
-    low, high = min(values) / size, max(values) / size
-    norm = LogNorm(low, high) if low > 0 and high >= 20 * low else Normalize(min(0, low), high or 1)
-    colours = get_cmap("cividis_r" if picture.quantity.less_is_better else "cividis")
     for axes, members in panels:
         cells = {(p[picture.x], p[picture.series]): p[name] / size for p in members if is_number(p.get(name))}
         best = best_of_columns(cells, picture)
         for (x, row), value in cells.items():
-            place = columns.index(x), rows.index(row)
-            shade = colours(norm(value))
-            axes.add_patch(Rectangle((place[0] - 0.5, place[1] - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.8))
-            is_best = abs(value - best[x]) <= 0.005 * abs(best[x])
-            dark = 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5
-            axes.text(*place, digits(value), ha="center", va="center", color="white" if dark else "black", fontsize=8, weight="bold" if is_best else "normal")
-            if is_best:
-                axes.add_patch(Rectangle((place[0] - 0.47, place[1] - 0.46), 0.94, 0.92, fill=False, edgecolor=style.VERMILLION, linewidth=2, zorder=3))
+            draw_cell(axes, (columns.index(x), rows.index(row)), value, nearness(value, best[x], picture))
         set_cells(axes, columns, rows)
-    style.label_outside(grid, field_text(picture.x), field_text(picture.series))
+    style.label_outside(grid, field_text(picture.x), field_text(picture.series), ticks="y")
     legend = style.Legend()
-    legend.add_text(Patch(facecolor=colours(norm(low)), edgecolor="white"), f"{picture.quantity.label(unit)}: {digits(low)}")
-    legend.add_text(Patch(facecolor=colours(norm(high)), edgecolor="white"), f"{digits(high)}")
-    legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILLION, linewidth=2), f"the best at this {field_text(picture.x)}, within 0.5 %")
+    for share, text in ((0.0, "0 %"), (0.5, "50 %"), (1.0, f"100 % of the best at this {field_text(picture.x)}")):
+        legend.add_text(Patch(facecolor=COLOURS(share)), text)
+    legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILLION, linewidth=2), "within 0.5 % of the best")
+    legend.add_text(Patch(facecolor="none", edgecolor="none"), f"numbers: {picture.quantity.label(unit)}")
     style.frame(figure, report, picture, legend)
     return figure
+
+
+def nearness(value, best, picture):
+    """1 for the best, towards 0 for what is far behind."""
+    part, whole = (best, value) if picture.quantity.less_is_better else (value, best)
+    return min(1.0, max(0.0, part / whole)) if whole else 1.0
+
+
+def draw_cell(axes, place, value, share):
+    shade = COLOURS(share)
+    axes.add_patch(Rectangle((place[0] - 0.5, place[1] - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.8))
+    is_best = share >= 0.995
+    is_dark = 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5
+    axes.text(*place, digits(value), ha="center", va="center", color="white" if is_dark else "black", fontsize=8, weight="bold" if is_best else "normal")
+    if is_best:
+        axes.add_patch(Rectangle((place[0] - 0.47, place[1] - 0.46), 0.94, 0.92, fill=False, edgecolor=style.VERMILLION, linewidth=2, zorder=3))
 
 
 def in_order(report, axis):
@@ -75,15 +84,12 @@ def draw_winners(report, picture):
     for (axes, _), cells in zip(panels, best):
         for (x, row), point in cells.items():
             place = columns.index(x), rows.index(row)
-            colour, hatch = style.FILLS[winning.index(point[picture.series]) % len(style.FILLS)]
+            colour = WINNERS[winning.index(point[picture.series]) % len(WINNERS)]
             axes.add_patch(Rectangle((place[0] - 0.5, place[1] - 0.5), 1, 1, facecolor=pale(colour), edgecolor="white", linewidth=2))
             axes.text(*place, f"{value_text(point[picture.series])}\n{picture.quantity.text(point[name])}", ha="center", va="center", fontsize=8.5)
         set_cells(axes, columns, rows, upwards=True)
-    style.label_outside(grid, field_text(picture.x), field_text(picture.rows) if picture.rows else "")
-    legend = style.Legend()
-    direction = "least" if picture.quantity.less_is_better else "highest"
-    legend.add_text(Patch(facecolor="none", edgecolor="none"), f"in each cell: the {field_text(picture.series)} of the {direction} {picture.quantity.words}, and that {picture.quantity.words}")
-    style.frame(figure, report, picture, legend)
+    style.label_outside(grid, field_text(picture.x), field_text(picture.rows) if picture.rows else "", ticks="both" if picture.rows else "x")
+    style.frame(figure, report, picture, None)
     return figure
 
 

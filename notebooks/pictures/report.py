@@ -82,7 +82,7 @@ def read(path):
 
 
 def limit(point, quantity):
-    """What the point could reach at best, in its quantity: speedup without communication, or what no schedule can beat."""
+    """What the point could reach at best, in its quantity: speedup of workers as fast as alone, or what no schedule can beat."""
     value, name = point.get(quantity), quantity
     if not is_number(value):
         return None
@@ -100,7 +100,7 @@ def limit(point, quantity):
 
 
 def limit_text(quantity):
-    return "ideal: no communication" if quantity == "speedup" else "limit: no schedule is faster"
+    return "ideal: every worker as fast as alone" if quantity == "speedup" else "limit: no schedule is faster"
 
 
 def phases(point):

@@ -3,6 +3,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from pictures.quantities import field_and_value, field_text, value_text  # noqa: E402
 from pictures.report import groups  # noqa: E402
@@ -49,7 +50,7 @@ def make_panels(report, picture, size, most_columns=3):
     drawn = []
     for axes, (key, members) in zip(grid.flat, panels.items()):
         if picture.panels:
-            axes.set_title(panel_title(picture.panels, key))
+            axes.set_title(panel_title(picture.panels, key), loc="left")
         drawn.append((axes, members))
     for axes in list(grid.flat)[len(panels):]:
         axes.set_visible(False)
@@ -74,12 +75,17 @@ def label_outside(grid, x, y, ticks="both"):
                 axes.tick_params(labelleft=False)
 
 
-def share(grid, which):
-    """One range for all panels."""
-    panels = [axes for axes in grid.flat if axes.get_visible()]
+def share(panels, which):
+    """One range for these panels."""
+    panels = [axes for axes in panels if axes.get_visible()]
     ranges = [getattr(axes, f"get_{which}lim")() for axes in panels]
     for axes in panels:
         getattr(axes, f"set_{which}lim")(min(low for low, _ in ranges), max(high for _, high in ranges))
+
+
+def round_steps(most):
+    """Ticks at round numbers."""
+    return MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
 
 
 class Legend:
@@ -108,6 +114,11 @@ def subtitle_of(report, picture):
         parts.append(f"speedup over {report.baseline}")
     if picture.kind == "breakdown" and any(p.get("worker_kinds") for p in report.points):
         parts.append("where workers differ, a bar for each kind of them")
+    if picture.quantity.name == "run_time_s" and picture.kind == "bars" and report.baseline_given:
+        parts.append(f"in brackets the speedup over {report.baseline}")
+    if picture.kind == "winners":
+        direction = "least" if picture.quantity.less_is_better else "highest"
+        parts.append(f"in each cell the {field_text(picture.series)} of the {direction} {picture.quantity.words}")
     parts += [field_and_value(axis, report.values(axis)[0]) for axis in report.fixed()]
     return "; ".join(parts)
 
