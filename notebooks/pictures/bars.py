@@ -109,10 +109,11 @@ def set_widths(grid, panels, report, picture, size):
     name = picture.quantity.name
     for axes, members in panels:
         values = [p[name] / size for p in members if is_number(p.get(name))] or [1]
-        limits = [l / size for l in (limit(p, name) for p in members) if l and l / size <= 1.6 * max(values)]
+        limits = [most / size for most in (limit(p, name) for p in members) if most and most / size <= 1.6 * max(values)]
         texts = max((len(bar_text(p, report, picture, size)) for p in members if is_number(p.get(name))), default=4)
         room = (texts * 0.065 + 0.15) / (2.7 if len(panels) > 1 else 4.8)
-        axes.set_xlim(min(0, *values), max(max(limits, default=0) * 1.04, max(values) * (1 + room)) or 1)
+        near = [most for most in limits if most <= max(values) * (1 + room)]  # the longest bar's text stands behind it
+        axes.set_xlim(min(0, *values), max(max(limits, default=0) * 1.04, max([*values, *near]) * (1 + room)) or 1)
     if share_scale(report, picture):
         for row in grid:
             style.share(row, "x")

@@ -115,9 +115,8 @@ def scale_y(panels, values, picture):
 def thin_ticks(figure, panels):
     """Leaves out labels along x that would run into the one before."""
     figure.canvas.draw()
-    lowest = next(axes for axes in reversed(panels) if axes.xaxis.get_tick_params()["labelbottom"])
     end, kept = -math.inf, []
-    for tick in lowest.get_xticklabels():
+    for tick in panels[-1].get_xticklabels():  # the last panel has its labels
         box = tick.get_window_extent()
         if tick.get_text() and box.x0 > end + 3:
             end = box.x1

@@ -30,8 +30,7 @@ def draw_heat_map(report, picture):
     for share, text in ((0.0, "0 %"), (0.5, "50 %"), (1.0, f"100 % of the best at this {field_text(picture.x)}")):
         legend.add_text(Patch(facecolor=COLOURS(share)), text)
     legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILLION, linewidth=2), "within 0.5 % of the best")
-    legend.add_text(Patch(facecolor="none", edgecolor="none"), f"numbers: {picture.quantity.label(unit)}")
-    style.frame(figure, report, picture, legend)
+    style.frame(figure, report, picture, legend, [picture.quantity.label(unit)])
     return figure
 
 

@@ -23,8 +23,16 @@ if "text.parse_math" in plt.rcParams:  # names of variants are text, never formu
     plt.rcParams["text.parse_math"] = False
 
 
-def panel_title(axes, key):
-    return "\n".join(wrap_words(", ".join(field_and_value(axis, value) for axis, value in zip(axes, key)), 46))
+def panel_title(axes, key, width=48):
+    """Fields and values; a line ends between two of them where it can."""
+    fields = [field_and_value(axis, value) for axis, value in zip(axes, key)]
+    lines = [""]
+    for i, text in enumerate(fields):
+        text += "," if i + 1 < len(fields) else ""
+        if lines[-1] and len(lines[-1]) + 1 + len(text) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {text}".strip()
+    return "\n".join(part for line in lines for part in wrap_words(line, width))
 
 
 def wrap_words(text, width):
@@ -120,11 +128,11 @@ def subtitle_of(report, picture):
         direction = "least" if picture.quantity.less_is_better else "highest"
         parts.append(f"in each cell the {field_text(picture.series)} of the {direction} {picture.quantity.words}")
     parts += [field_and_value(axis, report.values(axis)[0]) for axis in report.fixed()]
-    return "; ".join(parts)
+    return parts
 
 
-def frame(figure, report, picture, legend):
-    """The question above the panels, the legend below them."""
+def frame(figure, report, picture, legend, told=()):
+    """The question above the panels, the legend below them. `told`: more for the line below the question."""
     figure.canvas.draw()
     figure.set_layout_engine("none")
     box = figure.get_tightbbox()
@@ -133,7 +141,7 @@ def frame(figure, report, picture, legend):
     bottom, top = box.y0 / height, box.y1 / height
     if legend and legend.entries:
         add_legend(figure, legend, (left, bottom - 0.08 / height), wide)
-    small = add_text(figure, subtitle_of(report, picture), left, top + 0.08 / height, wide, fontsize=8.5, color="#444444")
+    small = add_text(figure, "; ".join([*subtitle_of(report, picture), *told]), left, top + 0.08 / height, wide, fontsize=8.5, color="#444444")
     top = small.get_window_extent().y1 / figure.bbox.height
     if report.description:
         add_text(figure, report.description, left, top + 0.05 / height, wide, fontsize=11)
