@@ -38,7 +38,7 @@ def parser():
     parsed.add_argument("--y", metavar="METRIC", help="the quantity, such as speedup, busbw, step_time, memory_per_worker")
     parsed.add_argument("--x", metavar="AXIS", help="the axis along x; of bars and breakdowns the categories")
     parsed.add_argument("--lines", metavar="AXIS", help="the axis that makes lines, bars side by side, rows of a heat map, or that competes")
-    parsed.add_argument("--panels", metavar="AXIS,...", default="", help="axes that make panels; others that are left over do, too")
+    parsed.add_argument("--panels", metavar="AXIS,...", action="append", default=[], help="axes that make panels; others that are left over do, too")
     return parsed
 
 
@@ -75,7 +75,7 @@ def save(figure, path):
 
 def main(arguments):
     options = parser().parse_args(arguments)
-    asked = Asked(options.kind, options.x, options.y, options.lines, [axis for axis in options.panels.split(",") if axis])
+    asked = Asked(options.kind, options.x, options.y, options.lines, [axis for some in options.panels for axis in some.split(",") if axis])
     try:
         save(draw(read(options.report), asked), options.picture)
     except CannotDraw as error:

@@ -51,7 +51,7 @@ def make_panels(report, picture, size, most_columns=3):
     panels = groups(report.points, picture.panels)
     columns = len({key[-1] for key in panels}) if picture.panels else 1
     if columns > most_columns or len(panels) % columns:
-        columns = min(len(panels), most_columns)
+        columns = 2 if len(panels) == 4 else min(len(panels), most_columns)
     rows = -(-len(panels) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
