@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/describe.hpp"
-#include "models/report/text_table.hpp"
+#include "models/unit/text_table.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {

@@ -14,12 +14,14 @@
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/answer_study.hpp"
-#include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+<<<<<<< HEAD
 #include "sim/program/picture.hpp"
+=======
+#include "sim/program/point_progress.hpp"
+>>>>>>> main
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
@@ -105,9 +107,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const std::string plot = picture_path(options, study);
   const std::vector<std::string> asked = picture_arguments(options.picture, study);
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
-  if (const std::string announcement = announce_long_replays(study); !announcement.empty())
-    tell("stepcast: {}\n", announcement);
-  const Report report = answer_study(study, options.jobs);
+  const Report report = answer_study(study, options.jobs, shown_progress());
 
   Json document;
   if (!options.json.empty() || !plot.empty())

@@ -15,7 +15,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
-#include "sim/program/progress.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
@@ -149,7 +149,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
                                                study.points.size(), rows.columns()}));
   }
 
-  Progress progress;
+  Progress progress("stepcast");
   Verdict verdict;
   sink.take = [&](std::size_t point, const std::string& packed) {
     const PointRow row = unpack_row(packed);
@@ -161,7 +161,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     progress.clear();
     tell_failure(options.study.file, study, point, row.error);
   };
-  sink.progress = [&](const AnswerCount& count) { progress.show(count.done, count.points, verdict.failed); };
+  sink.progress = [&](const AnswerCount& count) { show(progress, count, verdict.failed); };
   sink.stop = [] { return stop_signal != 0; };
   if (ranks.size() == 1) stop_on_signals();  // mpirun ends all ranks itself
   const AnswerCount count = answer(study.points, settings, ranks, sink);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "sim/replay/actor.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/jitter.hpp"
 
 namespace stepcast {

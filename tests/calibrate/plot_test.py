@@ -3,7 +3,6 @@
 
     plot_test.py PATH/plot_calibration.py
 """
-import gzip
 import importlib.util
 import json
 import os
@@ -55,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
                 repeats = 1 if method == "a" else 2
                 lines.append(json.dumps({"name": "cast/" + method, "pass": "cast", "method": method, "size": size, "start": start, "repeats": repeats, "bytes": 8 * size, "flops": 0,
                                          "cold_s": [factor * time + 2e-6 / repeats for factor in (1, 1.01, 0.99)]}))
-    with gzip.open(os.path.join(folder, "made-up.samples.jsonl.gz"), "wt", encoding="utf-8") as file:
+    with open(os.path.join(folder, "made-up.samples.jsonl"), "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     subprocess.run(run, check=True)
     with open(picture, "rb") as file:

@@ -13,7 +13,7 @@
 #include "models/equation/exactness.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/asked.hpp"
-#include "sim/answer/replay_effort.hpp"
+#include "sim/answer/replay_messages.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"
