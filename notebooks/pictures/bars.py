@@ -27,7 +27,7 @@ def draw(report, picture):
     limits = Limits(picture, size, legend)
     for (axes, _), bars in zip(panels, places):
         limits.draw(axes, bars)
-    style.label_outside(grid, picture.quantity.label(unit), field_text(picture.x) if picture.x else "", ticks="y")
+    style.label_outside(grid, picture.quantity.label(unit), field_text(picture.x or "scenario"), ticks="y")
     move_texts(figure, panels)
     style.frame(figure, report, picture, legend)
     return figure
@@ -109,7 +109,7 @@ def set_widths(grid, panels, report, picture, size):
     name = picture.quantity.name
     for axes, members in panels:
         values = [p[name] / size for p in members if is_number(p.get(name))] or [1]
-        limits = [most / size for most in (limit(p, name) for p in members) if most and most / size <= 1.6 * max(values)]
+        limits = [most / size for most in (limit(p, name) for p in members) if most and most / size <= 1.8 * max(values)]
         texts = max((len(bar_text(p, report, picture, size)) for p in members if is_number(p.get(name))), default=4)
         room = (texts * 0.065 + 0.15) / (2.7 if len(panels) > 1 else 4.8)
         near = [most for most in limits if most <= max(values) * (1 + room)]  # the longest bar's text stands behind it
@@ -131,15 +131,15 @@ class Limits:
         found = [(y, value / self.size) for y, value in ((y, limit(p, self.picture.quantity.name)) for y, p in bars) if value]
         right = axes.get_xlim()[1]
         inside = [(y, value) for y, value in found if value <= right]
-        if len({digits(value, 4) for _, value in found}) == 1:
+        if len({f"{value:.4g}" for _, value in found}) == 1:
             (handle,) = [axes.axvline(found[0][1], **style.LIMIT)] if inside else axes.plot([], [], **style.LIMIT)
-            self.legend.add_text(handle, self.text)
+            self.legend.add_last(handle, self.text)
             if not inside:
                 self.tell(axes, found[0][1], 1.0, axes.transAxes, "bottom")
             return
         for y, value in inside:
             (handle,) = axes.plot([value] * 2, [y - 0.47, y + 0.47], color=style.LIMIT["color"], linewidth=1.6)
-            self.legend.add_text(handle, self.text)
+            self.legend.add_last(handle, self.text)
         told = None
         for y, value in found:
             if value > right and digits(value) != told:
@@ -153,7 +153,7 @@ class Limits:
 
 
 def move_texts(figure, panels):
-    """Texts that a limit would run through stand to its right."""
+    """Texts that a limit would run through stand to its right; a limit told at the edge joins a text in its way."""
     figure.canvas.draw()
     for axes, _ in panels:
         marks = [line.get_window_extent() for line in axes.get_lines() if len(line.get_xdata())]
@@ -162,3 +162,7 @@ def move_texts(figure, panels):
             hit = next((m for m in marks if box.x0 - 2 <= m.x0 <= box.x1 + 2 and m.y0 < box.y1 and m.y1 > box.y0), None)
             if hit:
                 text.xy = (axes.transData.inverted().transform((hit.x0, 0))[0], text.xy[1])
+            for told in [t for t in axes.texts if not isinstance(t, Annotation)]:
+                if told.get_window_extent().overlaps(text.get_window_extent()):
+                    text.set_text(f"{text.get_text()}, {told.get_text()}")
+                    told.remove()

@@ -31,7 +31,7 @@ def draw(report, picture):
         style.share(grid.flat, "y")
     style.label_outside(grid, x_label(report, picture.x), picture.quantity.label(unit), ticks="both" if share_scale(report, picture) else "x")
     thin_ticks(figure, axes_of(panels))
-    style.frame(figure, report, picture, legend if len(legend.entries) > 1 else None)
+    style.frame(figure, report, picture, legend if len(legend.all()) > 1 else None)
     return figure
 
 
@@ -50,7 +50,7 @@ def draw_panel(axes, members, report, picture, size, legend):
             legend.add(handle, value)
     for curve in limit_curves(members, picture):
         (handle,) = axes.plot([x for x, _ in curve], [y / size for _, y in curve], zorder=3, **style.LIMIT)
-        legend.add_text(handle, limit_text(name))
+        legend.add_last(handle, limit_text(name))
     axes.grid(True, alpha=0.3)
 
 
@@ -59,7 +59,7 @@ def limit_curves(members, picture):
     curves = {}
     for key, points in groups(members, [picture.series] if picture.series else []).items():
         known = [(number_of(p[picture.x]), limit(p, picture.quantity.name)) for p in points]
-        curve = tuple(sorted((x, float(digits(y, 5))) for x, y in known if y))
+        curve = tuple(sorted((x, float(f"{y:.5g}")) for x, y in known if y))
         if len(curve) > 1:
             curves.setdefault(curve, key)
     return list(curves)

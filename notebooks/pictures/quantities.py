@@ -55,13 +55,13 @@ def with_unit(number, unit):
 
 
 def digits(value, count=3):
-    """A number to so many digits, without an exponent where it can be read without."""
+    """A number to so many digits or more, without an exponent where it can be read without."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     exponent = math.floor(math.log10(abs(value)))
     if exponent < -4 or exponent > 8:
         return f"{value:.{count}g}"
-    rounded = round(value, count - 1 - exponent)
+    rounded = round(value, max(0, count - 1 - exponent))  # the digits of whole numbers are all told
     return f"{rounded:.0f}" if abs(rounded) >= 10 ** (count - 1) else f"{rounded:.{count}g}"
 
 

@@ -100,7 +100,7 @@ class Legend:
     """Entries in the order they first came."""
 
     def __init__(self, axis=None, report=None):
-        self.entries = {}
+        self.entries, self.last = {}, {}
         self.says_field = bool(axis) and (report is None or axis not in report.axes or not report.is_numeric(axis))
         self.axis = axis
 
@@ -110,6 +110,13 @@ class Legend:
 
     def add_text(self, handle, text):
         self.entries.setdefault(text, handle)
+
+    def add_last(self, handle, text):
+        """Behind the others."""
+        self.last.setdefault(text, handle)
+
+    def all(self):
+        return {**self.entries, **self.last}
 
     def title(self):
         return field_text(self.axis) if self.says_field else None
@@ -139,7 +146,7 @@ def frame(figure, report, picture, legend, told=()):
     width, height = figure.get_size_inches()
     left, wide = box.x0 / width, max(box.width, 5.5)
     bottom, top = box.y0 / height, box.y1 / height
-    if legend and legend.entries:
+    if legend and legend.all():
         add_legend(figure, legend, (left, bottom - 0.08 / height), wide)
     small = add_text(figure, "; ".join([*subtitle_of(report, picture), *told]), left, top + 0.08 / height, wide, fontsize=8.5, color="#444444")
     top = small.get_window_extent().y1 / figure.bbox.height
@@ -159,7 +166,7 @@ def add_text(figure, text, x, y, wide, **style):
 
 def add_legend(figure, legend, place, wide):
     """In as many columns as fit."""
-    entries = legend.entries
+    entries = legend.all()
     for columns in range(min(len(entries), 6), 0, -1):
         drawn = figure.legend(entries.values(), entries.keys(), loc="upper left", bbox_to_anchor=place, ncol=columns, frameon=False,
                               borderaxespad=0, borderpad=0, handlelength=2.8, title=legend.title(), alignment="left", fontsize=9)
