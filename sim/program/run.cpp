@@ -17,11 +17,8 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
-<<<<<<< HEAD
 #include "sim/program/picture.hpp"
-=======
 #include "sim/program/point_progress.hpp"
->>>>>>> main
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
