@@ -5,7 +5,7 @@ from matplotlib.ticker import FuncFormatter
 
 from pictures import style
 from pictures.choice import share_scale
-from pictures.quantities import PERCENT, RATIO, TIMES, digits, field_text, value_text
+from pictures.quantities import PERCENT, RATIO, TIMES, digits, field_text, value_text, with_unit
 from pictures.report import groups, is_number, limit, limit_text, phases
 
 ROW = 0.25  # inches a bar
@@ -13,7 +13,8 @@ ROW = 0.25  # inches a bar
 
 def draw(report, picture):
     name = picture.quantity.name
-    unit, size = picture.quantity.scale([p[name] for p in report.points if is_number(p.get(name))])
+    values = sorted(abs(p[name]) for p in report.points if is_number(p.get(name)))
+    unit, size = picture.quantity.scale([values[len(values) // 2]])
     by_panel = groups(report.points, picture.panels)
     most = max(len(members) for members in by_panel.values())
     several = len(by_panel) > 1
@@ -96,9 +97,10 @@ def stack(axes, y, parts, report, legend):
 
 
 def bar_text(point, report, picture, size):
+    """The unit stands at the axis, but for times, which people read with theirs."""
     quantity, value = picture.quantity, point[picture.quantity.name]
-    has_own_unit = quantity.scales in (TIMES, RATIO, PERCENT)
-    text = quantity.text(value) if has_own_unit else digits(value / size)
+    unit = next(name for name, one in quantity.scales if one == size)
+    text = with_unit(digits(value / size), unit if quantity.scales in (TIMES, RATIO, PERCENT) else "")
     if quantity.name == "run_time_s" and report.baseline_given and is_number(point.get("run_speedup")):
         text += f" ({digits(point['run_speedup'])}×)"
     return text + (", does not fit in memory" if point.get("lacks_memory") else "")
