@@ -70,12 +70,16 @@ def bar(axes, y, point, report, picture, size, legend, stacked):
         axes.barh(y, value, height=0.8, color=colour, alpha=0.45 if point.get("lacks_memory") else 1, hatch=hatch, edgecolor="white", linewidth=0.5)
     if (picture.series or picture.hue) and not parts:
         legend.add(Patch(facecolor=colour, hatch=hatch, edgecolor="white"), str(point[picture.series or picture.hue]))
-    end = value
-    low, high = point.get("step_time_p5_s"), point.get("step_time_p95_s")
-    if name == "step_time_s" and is_number(low) and is_number(high):
-        axes.plot([low / size, high / size], [y, y], color="black", linewidth=1)
-        end = max(value, high / size)
+    end = end_of(point, name) / size
+    if end > value and is_number(point.get("step_time_p5_s")):
+        axes.plot([point["step_time_p5_s"] / size, end], [y, y], color="black", linewidth=1)
     axes.annotate(bar_text(point, report, picture, size), (end, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+
+
+def end_of(point, name):
+    """Where the bar ends: with jitter the 95th percentile, up to which a stroke goes."""
+    high = point.get("step_time_p95_s") if name == "step_time_s" else None
+    return max(point[name], high) if is_number(high) else point[name]
 
 
 def fill_of(point, report, picture):
@@ -110,7 +114,7 @@ def set_widths(grid, panels, report, picture, size):
     """From zero, with room for the texts; panels of a row have one range."""
     name = picture.quantity.name
     for axes, members in panels:
-        values = [p[name] / size for p in members if is_number(p.get(name))] or [1]
+        values = [end_of(p, name) / size for p in members if is_number(p.get(name))] or [1]
         limits = [most / size for most in (limit(p, name) for p in members) if most and most / size <= 1.8 * max(values)]
         texts = max((len(bar_text(p, report, picture, size)) for p in members if is_number(p.get(name))), default=4)
         room = (texts * 0.065 + 0.15) / (2.7 if len(panels) > 1 else 4.8)

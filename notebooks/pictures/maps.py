@@ -18,7 +18,7 @@ def draw_heat_map(report, picture):
     values = sorted(abs(p[name]) for p in report.points if is_number(p.get(name)))
     unit, size = picture.quantity.scale([values[len(values) // 2]])
     columns, rows = in_order(report, picture.x), in_order(report, picture.series)
-    figure, grid, panels = style.make_panels(report, picture, (max(2.2, 0.75 * len(columns)) + 2.2, 0.7 + 0.27 * len(rows)), most_columns=2)
+    figure, grid, panels = style.make_panels(report, picture, (max(2.2, column_width(columns, 0.75) * len(columns)) + 2.2, 0.7 + 0.27 * len(rows)), most_columns=2)
     for axes, members in panels:
         cells = {(p[picture.x], p[picture.series]): p[name] / size for p in members if is_number(p.get(name))}
         best = best_of_columns(cells, picture)
@@ -50,6 +50,11 @@ def draw_cell(axes, place, value, share):
         axes.add_patch(Rectangle((place[0] - 0.47, place[1] - 0.46), 0.94, 0.92, fill=False, edgecolor=style.VERMILLION, linewidth=2, zorder=3))
 
 
+def column_width(columns, least):
+    """In inches, for the columns' names."""
+    return max([least, *(0.15 + 0.08 * len(value_text(value)) for value in columns)])
+
+
 def in_order(report, axis):
     values = report.values(axis)
     return sorted(values, key=number_of) if report.is_numeric(axis) else values
@@ -76,7 +81,7 @@ def draw_winners(report, picture):
     columns = in_order(report, picture.x)
     rows = in_order(report, picture.rows) if picture.rows else [""]
     longest = max(len(value) for value in report.values(picture.series))
-    cell = max(1.0, 0.1 + 0.085 * longest)
+    cell = max(1.0, 0.1 + 0.085 * longest, column_width(columns, 0))
     figure, grid, panels = style.make_panels(report, picture, (cell * len(columns) + 0.9, 0.75 * len(rows) + 0.8), most_columns=2)
     best = [best_cells(members, picture) for _, members in panels]
     winning = [value for value in report.values(picture.series) if any(p[picture.series] == value for cells in best for p in cells.values())]

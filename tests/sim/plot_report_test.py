@@ -118,6 +118,11 @@ def layout():
     check(report(["variant"], unfit), Asked(), "bars", "speedup", "variant", None, [], "what does not fit")
     dense = [trained(0.9 * p, p, variant="a") for p in range(1, 200)]
     check(report(["variant", "workers"], dense), Asked(), "lines", "speedup", "workers", None, [], "many numbers")
+    shaking = [trained(1 + i, 64, variant=v, step_time_p5_s=5.0, step_time_p95_s=90.0 + i) for i, v in enumerate(names)]
+    check(report(["variant"], shaking), Asked(y="step_time_s"), "bars", "step_time_s", "variant", None, [], "jitter")
+    named = [moved(1e9, variant=v, algorithm=f"an algorithm {i}") for v in names for i in range(3)]
+    check(report(["variant", "algorithm"], named), Asked(kind="heatmap"), "heatmap", "busbw_B_per_s", "algorithm", "variant", [], "names along x")
+    check(report(["variant", "algorithm"], named), Asked(kind="winners"), "winners", "busbw_B_per_s", "algorithm", "variant", [], "winners along names")
     # Neighbours differ without colour.
     expect(len({look[1:] for look in style.LINES}), 8, "looks of lines in grey")
     luma = [sum(w * int(c[i:i + 2], 16) / 255 for w, i in ((0.299, 1), (0.587, 3), (0.114, 5))) for c, _ in style.FILLS]
