@@ -8,8 +8,8 @@
 #include "calibrate/event_overhead.hpp"
 #include "calibrate/profile_of_samples.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/unit/text_table.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast::calibrate {
 namespace {

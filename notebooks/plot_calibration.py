@@ -7,7 +7,7 @@ PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read fro
 (PROFILE.samples.jsonl). Points are medians of cold samples over all
 process starts with their quartiles, what the events add taken off, a colour for each method; the line is the profile's.
 
-Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
+Needs matplotlib.
 """
 import json
 import os
@@ -15,13 +15,7 @@ import statistics
 import sys
 from collections import defaultdict
 
-try:
-    import matplotlib
-except Exception:  # any error of a broken installation
-    sys.exit("plot_calibration.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from figures import plt
 from si import si
 
 

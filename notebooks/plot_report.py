@@ -10,16 +10,10 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 NAME = "plot_report.py"
 
-try:
-    from pictures import bars, breakdown, lines, maps, style  # noqa: F401  (style first: it sets matplotlib up)
-    from pictures.choice import KINDS, Asked, choose
-    from pictures.report import CannotDraw, read
-except ModuleNotFoundError as missing:
-    sys.exit(f"{NAME}: {missing.name} is missing for {sys.executable}; install Debian's python3-matplotlib, "
-             "or name another interpreter in STEPCAST_PYTHON")
-except Exception as error:  # any error of a broken installation
-    sys.exit(f"{NAME}: matplotlib of {sys.executable} cannot be used ({' '.join(str(error).split())}); "
-             "mend it, or name another interpreter in STEPCAST_PYTHON")
+from pictures import style  # noqa: E402,F401  first: it says what is wrong with matplotlib
+from pictures import bars, breakdown, lines, maps  # noqa: E402
+from pictures.choice import KINDS, Asked, choose  # noqa: E402
+from pictures.report import CannotDraw, read  # noqa: E402
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DRAW = {"lines": lines.draw, "bars": bars.draw, "heatmap": maps.draw_heat_map, "breakdown": breakdown.draw, "winners": maps.draw_winners}

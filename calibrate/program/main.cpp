@@ -1,7 +1,5 @@
 #include <exception>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/program/calibrate_commands.hpp"
@@ -14,7 +12,6 @@
 namespace stepcast::calibrate {
 namespace {
 
-/// @returns the exit code, if all that was printed arrives
 int run_command(int argc, char** argv) {
   CLI::App app(
       "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
@@ -26,16 +23,7 @@ int run_command(int argc, char** argv) {
   add_device(app, exit_code);
   add_link(app, exit_code);
   add_transfer(app, exit_code);
-  refuse_empty_values(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, std::vector<std::string>(argv + 1, argv + argc)));
-    return kUsage;
-  }
-  return exit_code;
+  return parse_and_run(app, argc, argv, exit_code);
 }
 
 }  // namespace
@@ -62,10 +50,5 @@ int main(int argc, char** argv) {
     tell("stepcast-calibrate: {}\n", stepcast::sentence_of(error));
     return kFailed;
   }
-  if (exit_code == kUsage) return exit_code;
-  if (const std::string why = stepcast::finish_output(); !why.empty()) {
-    tell("stepcast-calibrate: cannot write to standard output: {}\n", why);
-    return kFailed;
-  }
-  return exit_code;
+  return stepcast::finish("stepcast-calibrate", exit_code);
 }

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
-#include "models/unit/text_table.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,13 +8,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/failed_rows.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"
 #include "models/report/rows.hpp"
-#include "models/unit/text_table.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
-#include "models/unit/text_table.hpp"
 #include "models/search/interval_text.hpp"
 #include "models/study/alternatives.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

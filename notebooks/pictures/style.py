@@ -1,12 +1,10 @@
 """How all pictures look: colours, hatches, the grid of panels, and what stands above and below it."""
-import matplotlib
+from figures import plt
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
+from matplotlib.ticker import MaxNLocator
 
-from pictures.quantities import field_and_value, field_text, value_text  # noqa: E402
-from pictures.report import groups  # noqa: E402
+from pictures.quantities import field_and_value, field_text, value_text
+from pictures.report import groups
 
 # Okabe and Ito's colours, which colour-blind people tell apart; markers and dashes tell lines apart in grey.
 BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (

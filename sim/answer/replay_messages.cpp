@@ -1,6 +1,5 @@
 #include "sim/answer/replay_messages.hpp"
 
-#include <algorithm>
 #include <map>
 #include <variant>
 #include <vector>
@@ -8,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/fabric/machines.hpp"
+#include "models/equation/exactness.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/folding.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {

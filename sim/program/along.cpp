@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
-#include "models/scenario/document.hpp"
+#include "models/describe/json.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
@@ -162,9 +163,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
       .add_option("--json", options.json,
                   "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")
       ->type_name("PATH");
-  command.add_option("--jobs", options.jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(command, options.jobs);
 }
 
 int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,

@@ -1,6 +1,4 @@
 #include <exception>
-#include <string>
-#include <vector>
 
 #include "models/describe/fault.hpp"
 #include "program/command_line.hpp"
@@ -13,7 +11,6 @@
 namespace stepcast {
 namespace {
 
-/// @returns the exit code, if all that was printed arrives
 int run_command(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
@@ -35,16 +32,7 @@ int run_command(int argc, char** argv) {
   add_list(app, invocation);
   add_show(app, invocation);
   add_schema(app, invocation);
-  refuse_empty_values(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, invocation.arguments));
-    return kUsage;
-  }
-  return invocation.exit_code;
+  return parse_and_run(app, argc, argv, invocation.exit_code);
 }
 
 }  // namespace
@@ -70,10 +58,5 @@ int main(int argc, char** argv) {
     tell("stepcast: {}\n", sentence_of(error));
     return kRunFailed;
   }
-  if (exit_code == kUsage) return exit_code;
-  if (const std::string why = finish_output(); !why.empty()) {
-    tell("stepcast: cannot write to standard output: {}\n", why);
-    return kRunFailed;
-  }
-  return exit_code;
+  return finish("stepcast", exit_code);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"
 #include "models/report/other_trainings.hpp"
@@ -153,9 +154,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("AXIS,...");
   add_picture(*command, options->picture);
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/document.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/override.hpp"
+#include "models/scenario/part_files.hpp"
 #include "models/study/choose_points.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "program/streams.hpp"
@@ -110,6 +113,10 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
         return value && *value >= 0 ? "" : fmt::format("\"{}\" is not a number of at least 0", text);
       })
       ->type_name("NUMBER");
+}
+
+void add_jobs(CLI::App& command, int& jobs) {
+  command.add_option("--jobs", jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
 }
 
 Study load(const StudyOptions& options, const std::vector<Override>& more) {

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "models/scenario/override.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {
@@ -29,6 +30,9 @@ std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 void add_points(CLI::App& command, StudyOptions& options);
 /// --evaluator, --fidelity and --tolerance, which are short for --set.
 void add_evaluation(CLI::App& command, StudyOptions& options);
+
+/// --jobs
+void add_jobs(CLI::App& command, int& jobs);
 
 /// The study with what the options change and choose.
 /// @param more  overrides of the subcommand's own

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/suite.hpp"
 #include "models/validation/changed_suite.hpp"
@@ -139,9 +140,7 @@ void add_validate(CLI::App& app, Invocation& invocation) {
       ->add_option("--json", options->json,
                    "write JSON with its manifests; - is standard output, instead of the tables")
       ->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /cluster/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /strategy/exchange/backward_slowdown=1..2");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });

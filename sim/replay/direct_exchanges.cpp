@@ -5,15 +5,18 @@
 
 #include "models/collective/direct.hpp"
 #include "models/price/shard_placement.hpp"
-#include "sim/replay/participants.hpp"
 #include "sim/replay/messages.hpp"
+#include "sim/replay/participants.hpp"
 
 namespace stepcast {
+namespace {
 
+/// Whether a worker is on the shard's own host.
 bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& graph) {
   return graph.shards_co_located && worker == shard_host(cluster, graph.shards, true, shard);
 }
 
+/// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
 Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster,
                      const StepGraph& graph) {
   Bytes sum{};
@@ -21,6 +24,8 @@ Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cl
     if (!is_beside(worker, static_cast<int>(j), cluster, graph)) sum += shard_bytes[j];
   return sum;
 }
+
+}  // namespace
 
 DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
     : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {

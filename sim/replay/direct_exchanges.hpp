@@ -17,12 +17,6 @@
 
 namespace stepcast {
 
-/// Whether a worker is on the shard's own host.
-bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& graph);
-
-/// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
-Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster, const StepGraph& graph);
-
 class DirectExchanges {
  public:
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);

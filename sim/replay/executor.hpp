@@ -3,8 +3,8 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/direct_exchanges.hpp"
 #include "sim/replay/collective_rounds.hpp"
+#include "sim/replay/direct_exchanges.hpp"
 #include "sim/replay/participants.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 

@@ -1,7 +1,7 @@
 // Folded replay: time and memory against the number of workers, exactness up to 512, and full replay beside a plain
 // SimGrid loop over the same messages.
 //
-//     folding_bench RESULT.json [--quick]        notebooks/plot_folding.py draws it
+//     folding_bench RESULT.json [--quick]        notebooks/plot_growth.py draws it
 //
 // Every measurement is a process of its own, forked from this one: its seconds are those from the step graph to
 // the answer, platform included; its memory is the largest resident set.
@@ -14,9 +14,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"

@@ -27,7 +27,7 @@ def close(expected, got):
     assert abs(got - expected) <= 1e-12 * abs(expected), f"expected {expected}, got {got}"
 
 
-for text, value in (("5us", 5e-6), ("800GB/s", 8e11), ("1.5e-05s", 1.5e-5), ("10Gbps", 1.25e9), ("8b/s", 1), ("1MiB", 1048576), ("2TFLOPS", 2e12), ("1e+12B/s", 1e12)):
+for text, value in (("5us", 5e-6), ("800GB/s", 8e11), ("1.5e-05s", 1.5e-5), ("10ps", 1e-11), ("10Gbps", 1.25e9), ("8b/s", 1), ("1MiB", 1048576), ("2TFLOPS", 2e12), ("1e+12B/s", 1e12)):
     close(value, plot.si(text))
 
 kernel = {"name": "cast", "launch": "9us", "bandwidth": "400GB/s", "peak": None, "knots": [{"bytes": "1MB", "time": "10us"}, {"bytes": "2MB", "time": "20us"}]}

@@ -10,14 +10,15 @@
 
 #include <unistd.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/answer_cache.hpp"
 #include "sim/answer/digest.hpp"
 #include "sim/answer/forecast_json.hpp"
 #include "sim/answer/frames.hpp"
-#include "sim/answer/replay_key.hpp"
 #include "sim/answer/plan.hpp"
+#include "sim/answer/replay_key.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/support/catch.hpp"
