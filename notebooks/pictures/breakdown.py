@@ -8,7 +8,7 @@ from pictures.quantities import TIMES, Quantity, digits, field_text, number_of, 
 from pictures.report import groups, is_number
 
 PARTS = [("forward", ["forward_s"], (style.BLUE, "")), ("backward", ["backward_s"], (style.SKY, "")),
-         ("exposed communication", ["exposed_communication_s"], (style.VERMILLION, "///")),
+         ("exposed communication", ["exposed_communication_s"], (style.VERMILION, "///")),
          ("codec", ["encode_s", "decode_s"], (style.YELLOW, "xx")), ("update", ["update_s"], (style.BLACK, "")),
          ("waiting for others", ["waiting_s"], ("#CCCCCC", ".."))]
 

@@ -11,6 +11,7 @@ HUES = ("strategy", "compressor")  # columns that may colour bars, axes or not
 MOST_LINES = 8
 MOST_PANELS = 48
 MOST_ROWS = 120
+MOST_COLUMNS = 40
 
 
 @dataclass
@@ -226,8 +227,10 @@ def limit_sizes(report, picture):
     if panels > MOST_PANELS:
         fields = ", ".join(field_text(axis) for axis in picture.panels)
         raise CannotDraw(f"{panels} panels ({fields}) are too many; choose points, with run's --point, or name axes by --x and --lines")
-    if picture.kind != "lines" and max(len(p) for p in groups(report.points, picture.panels).values()) > 60 * MOST_ROWS:
-        raise CannotDraw("too many points for a panel; choose points, with run's --point")
+    if picture.kind in ("heatmap", "winners"):
+        rows = picture.rows if picture.kind == "winners" else picture.series
+        if len(report.values(picture.x)) > MOST_COLUMNS or (rows and len(report.values(rows)) > MOST_ROWS):
+            raise CannotDraw(f"a map of {field_text(picture.x)} by {field_text(rows or picture.series)} has too many cells; choose points, with run's --point")
     if picture.kind in ("bars", "breakdown"):
         rows = max(len(p) for p in groups(report.points, picture.panels).values())
         if rows > MOST_ROWS:

@@ -9,7 +9,7 @@ from pictures.quantities import digits, field_text, number_of, value_text
 from pictures.report import groups, is_number
 
 COLOURS = get_cmap("cividis")  # light is best, in grey too
-WINNERS = [style.ORANGE, style.BLUE, style.YELLOW, style.GREEN, style.PURPLE, style.VERMILLION, style.SKY, "#999999"]
+WINNERS = [style.ORANGE, style.BLUE, style.YELLOW, style.GREEN, style.PURPLE, style.VERMILION, style.SKY, "#999999"]
 
 
 def draw_heat_map(report, picture):
@@ -29,7 +29,7 @@ def draw_heat_map(report, picture):
     legend = style.Legend()
     for share, text in ((0.0, "0 %"), (0.5, "50 %"), (1.0, f"100 % of the best at this {field_text(picture.x)}")):
         legend.add_text(Patch(facecolor=COLOURS(share)), text)
-    legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILLION, linewidth=2), "within 0.5 % of the best")
+    legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILION, linewidth=2), "within 0.5 % of the best")
     style.frame(figure, report, picture, legend, [picture.quantity.label(unit)])
     return figure
 
@@ -47,7 +47,7 @@ def draw_cell(axes, place, value, share):
     is_dark = 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5
     axes.text(*place, digits(value), ha="center", va="center", color="white" if is_dark else "black", fontsize=8, weight="bold" if is_best else "normal")
     if is_best:
-        axes.add_patch(Rectangle((place[0] - 0.47, place[1] - 0.46), 0.94, 0.92, fill=False, edgecolor=style.VERMILLION, linewidth=2, zorder=3))
+        axes.add_patch(Rectangle((place[0] - 0.47, place[1] - 0.46), 0.94, 0.92, fill=False, edgecolor=style.VERMILION, linewidth=2, zorder=3))
 
 
 def column_width(columns, least):

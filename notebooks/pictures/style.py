@@ -7,12 +7,12 @@ from pictures.quantities import field_and_value, field_text, value_text
 from pictures.report import groups
 
 # Okabe and Ito's colours, which colour-blind people tell apart; markers and dashes tell lines apart in grey.
-BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
+BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
-LINES = [(BLUE, "o", "-"), (VERMILLION, "s", "--"), (GREEN, "^", "-."), (ORANGE, "D", "-"), (SKY, "v", "--"),
+LINES = [(BLUE, "o", "-"), (VERMILION, "s", "--"), (GREEN, "^", "-."), (ORANGE, "D", "-"), (SKY, "v", "--"),
          (PURPLE, "P", "-."), (BLACK, "X", "-"), ("#8A7A00", "*", "--")]
 # Fills of bars: neighbours differ in lightness, and in hatching.
-FILLS = [(BLUE, ""), (ORANGE, "///"), (SKY, ""), (VERMILLION, "..."), (YELLOW, "xx"), (GREEN, ""), (PURPLE, "\\\\\\"), ("#999999", "")]
+FILLS = [(BLUE, ""), (ORANGE, "///"), (SKY, ""), (VERMILION, "..."), (YELLOW, "xx"), (GREEN, ""), (PURPLE, "\\\\\\"), ("#999999", "")]
 LIMIT = {"color": "#444444", "linestyle": ":", "linewidth": 1.4}
 
 plt.rcParams.update({"font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9, "hatch.linewidth": 0.5, "svg.fonttype": "none",

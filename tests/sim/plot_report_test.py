@@ -164,12 +164,15 @@ def bad_input():
         for suffix in ("png", "svg", "pdf"):
             ran = subprocess.run([sys.executable, SCRIPT, "good.json", f"p.{suffix}"], cwd=folder, capture_output=True, text=True, check=False)
             expect((ran.returncode, ran.stderr, pathlib.Path(folder, f"p.{suffix}").stat().st_size > 1000), (0, "", True), f"a {suffix}")
-    for kind in ("heatmap", "winners"):
+    large = report(["variant", "workers"], [trained(p, p, variant=f"v{i}") for i in range(50) for p in range(1, 51)])
+    lone = report(["variant"], [trained(1, 1, variant=v) for v in "ab"])
+    for made, kind, told in ((lone, "heatmap", "two axes"), (lone, "winners", "another one"), (large, "heatmap", "too many cells"),
+                             (large, "lines", "50 panels"), (large, "bars", "50 panels")):
         try:
-            choose(report(["variant"], [trained(1, 1, variant=v) for v in "ab"]), Asked(kind=kind))
-            failures.append(f"{kind} of one axis is drawn")
-        except CannotDraw:
-            pass
+            choose(made, Asked(kind=kind, x="workers" if made is large and kind != "bars" else None))
+            failures.append(f"{kind}, where there should be {told!r}, is drawn")
+        except CannotDraw as error:
+            expect(told in str(error), True, f"{kind}: {error}")
 
 
 for part in (choices, layout, words, bad_input):
