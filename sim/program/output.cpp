@@ -139,7 +139,7 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     throw refused("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
-void draw_plot(const Json& report, const std::string& path) {
+void draw_plot(const Json& report, const std::string& path, const std::vector<std::string>& asked) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
   if (error)
@@ -149,8 +149,9 @@ void draw_plot(const Json& report, const std::string& path) {
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py",
+  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_report.py",
                                     data.path().string(), picture.path().string()};
+  words.insert(words.end(), asked.begin(), asked.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

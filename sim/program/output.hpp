@@ -26,8 +26,9 @@ void write_output(const std::string& path, const std::string& text);
 void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts,
                    const std::string& plot = "");
 
-/// Draws the report (as JSON) with notebooks/plot_speedup.py into `path`.
-/// @throws std::runtime_error with the script's last line when it fails, for example without matplotlib
-void draw_plot(const Json& report, const std::string& path);
+/// Draws the report (as JSON) with notebooks/plot_report.py into `path`.
+/// @param asked  options of the script
+/// @throws std::runtime_error with the last line that the script said when it fails, such as that matplotlib is missing
+void draw_plot(const Json& report, const std::string& path, const std::vector<std::string>& asked = {});
 
 }  // namespace stepcast

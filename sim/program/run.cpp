@@ -18,6 +18,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
@@ -29,7 +30,8 @@ namespace {
 
 struct RunOptions {
   StudyOptions study;
-  std::string csv, json, plot;
+  std::string csv, json;
+  PictureOptions picture;
   bool no_plot = false;
   int jobs = available_cores();
   std::optional<std::size_t> best;
@@ -89,12 +91,20 @@ std::vector<std::string> situations(const RunOptions& options, const Study& stud
   return axes;
 }
 
+/// Where the picture goes. A scenario's own is not drawn for programs, which read standard output.
+std::string picture_path(const RunOptions& options, const Study& study) {
+  if (!options.picture.path.empty()) return options.picture.path;
+  const bool is_read_by_program = options.csv == "-" || options.json == "-";
+  return options.no_plot || is_read_by_program ? "" : study.output.plot.value_or("");
+}
+
 int run(const RunOptions& options, const Invocation& invocation) {
   const Metric* by = metric_asked(options);
   const Study study = load(options.study);
   const std::vector<std::string> each = situations(options, study);
   print_notes(study);
-  const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
+  const std::string plot = picture_path(options, study);
+  const std::vector<std::string> asked = picture_arguments(options.picture, study);
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
   const Report report = answer_study(study, options.jobs, shown_progress());
 
@@ -106,7 +116,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   if (!options.json.empty()) write_output(options.json, json_text(document));
   const int verdict = judge(options.study.file, study, report);
   if (!plot.empty() && !report.points.empty()) {
-    draw_plot(document, plot);
+    draw_plot(document, plot, asked);
     tell("stepcast: wrote {}\n", plot);
   }
   return verdict;
@@ -143,7 +153,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->needs(best)
       ->delimiter(',')
       ->type_name("AXIS,...");
-  command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
+  add_picture(*command, options->picture);
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   add_jobs(*command, options->jobs);
   command->footer(

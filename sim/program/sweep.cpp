@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/describe/json.hpp"
+#include "models/report/report.hpp"
 #include "models/report/rows.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
@@ -14,6 +15,7 @@
 #include "sim/answer/point_rows.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
@@ -29,9 +31,13 @@ namespace {
 struct SweepOptions {
   StudyOptions study;
   std::string csv, json_lines, shard, shard_file, cache;
+  PictureOptions picture;
   bool no_cache = false;
   int jobs = 0;
 };
+
+/// Points of a picture; more could not be told apart, and their rows are kept in memory.
+constexpr std::size_t kMostDrawn = 20000;
 
 struct OutputFile {
   RowFormat format;
@@ -62,6 +68,7 @@ std::optional<Shard> shard_of(const SweepOptions& options) {
   }
   if (!options.csv.empty() || !options.json_lines.empty())
     throw refused("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  if (!options.picture.path.empty()) throw refused("--plot", "wants all points, not those of a shard");
   return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
@@ -106,12 +113,32 @@ std::string summary(const AnswerCount& count, std::size_t failed, double seconds
 
 using Clock = std::chrono::steady_clock;
 
+/// The report that a picture is drawn of, without its points.
+Json report_without_points(const Study& study) {
+  const auto gives_one = [](const StudyPoint& point) { return point.scenario.baseline.has_value(); };
+  return {{"name", study.name},
+          {"description", study.description},
+          {"baseline", baseline_of(study.points)},
+          {"baseline_given", std::any_of(study.points.begin(), study.points.end(), gives_one)},
+          {"axes", study.axes},
+          {"points", Json::array()}};
+}
+
+void draw(const SweepOptions& options, const Study& study, Json&& points) {
+  Json report = report_without_points(study);
+  report["points"] = std::move(points);
+  draw_plot(report, options.picture.path, picture_arguments(options.picture, study));
+  tell("stepcast: wrote {}\n", options.picture.path);
+}
+
 int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOptions settings,
                    const std::vector<OutputFile>& files, const std::optional<Shard>& shard, const PointRows& rows,
                    AnswerSink sink, Ranks& ranks, Clock::time_point start) {
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
-  check_outputs({options.study.file}, paths);
+  check_outputs({options.study.file}, paths, options.picture.path);
+  const bool draws = !options.picture.path.empty();
+  Json drawn = Json::array();
   const auto cache = open_cache(options);
   settings.cache = cache.get();
   std::vector<StreamedOutput> outputs;
@@ -128,6 +155,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   sink.take = [&](std::size_t point, const std::string& packed) {
     const PointRow row = unpack_row(packed);
     for (std::size_t format = 0; format < outputs.size(); ++format) outputs[format].write(row.texts[format]);
+    if (draws) drawn.push_back(Json::parse(row.texts.back()));
     if (row.difference) verdict.add_difference(*row.difference, row.tolerance);
     if (row.error.empty()) return;
     ++verdict.failed;
@@ -149,7 +177,9 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
-  return verdict.judge();
+  const int code = verdict.judge();
+  if (draws && verdict.failed < count.points) draw(options, study, std::move(drawn));
+  return code;
 }
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
@@ -159,6 +189,12 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   const auto files = output_files(options, shard);
   std::vector<RowFormat> formats;
   for (const OutputFile& file : files) formats.push_back(file.format);
+  if (!options.picture.path.empty()) {
+    static_cast<void>(picture_arguments(options.picture, study));  // refuses before any work
+    if (study.points.size() > kMostDrawn)
+      throw refused("--plot", fmt::format("{} points are too many for a picture", study.points.size()));
+    formats.push_back(RowFormat::json_lines);
+  }
   const PointRows rows(study, formats);
   const AnswerSink sink{[&](std::size_t point, const PointAnswer& answer) { return pack(rows.make(point, answer)); },
                         {}};
@@ -205,6 +241,7 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
   command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
       ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
+  add_picture(*command, options->picture);
   command->add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")

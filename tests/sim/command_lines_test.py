@@ -88,7 +88,7 @@ def table():
 
 
 def empty_values():
-    for name, options in {"run": ["--csv", "--json", "--plot", "--point", "--set", "--by", "--evaluator"],
+    for name, options in {"run": ["--csv", "--json", "--plot", "--kind", "--x", "--y", "--lines", "--panels", "--point", "--set", "--by", "--evaluator"],
                           "sweep": ["--csv", "--jsonl", "--shard", "--shard-file", "--cache"], "trace": ["-o"],
                           "explain": ["--json", "--scenario", "--phase"], "solve": ["--for", "--csv"],
                           "crossover": ["--among", "--over"], "validate": ["--fit", "--csv"], "show": ["--variant", "--dtype", "--json"],
@@ -143,6 +143,18 @@ def plots():
     expect(1, STEPCAST, plot, "does not start", env={"STEPCAST_PYTHON": "./no-python"})
     expect(1, STEPCAST, plot, "failed and did not say why", env={"STEPCAST_PYTHON": "false"})
     expect(1, STEPCAST, plot, "TMPDIR", env={"TMPDIR": "/nowhere"})
+    expect(2, STEPCAST, ["run", "good.json", "--kind", "bars"], "--kind requires --plot")
+    expect(2, STEPCAST, [*plot, "--kind", "pie"], "heatmap")
+    for option in ("--x", "--lines", "--panels"):
+        expect(2, STEPCAST, [*plot, option, "nowhere"], "no axis")
+        expect(2, STEPCAST, ["sweep", "good.json", "--no-cache", "--csv", "s.csv", "--plot", "p.png", option, "nowhere"], "no axis")
+    expect(2, STEPCAST, ["sweep", "good.json", "--shard", "0/2", "--plot", "p.png"], "wants all points")
+    # A scenario's own picture: not for who reads standard output.
+    own, fails = ["run", "good.json", "--set", "/output/plot=own.png"], {"STEPCAST_PYTHON": "false"}
+    expect(1, STEPCAST, own, "cannot draw own.png", env=fails)
+    for option in ("--csv", "--json"):
+        expect(0, STEPCAST, [*own, option, "-"], env=fails)
+        expect(1, STEPCAST, [*own, option, "-", "--plot", "p.png"], "cannot draw p.png", env=fails)
 
 
 def suites():
