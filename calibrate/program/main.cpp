@@ -7,6 +7,7 @@
 #include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/identity.hpp"
 #include "models/describe/fault.hpp"
+#include "program/about_itself.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
@@ -27,12 +28,14 @@ int run_command(int argc, char** argv) {
   add_link(app, exit_code);
   add_transfer(app, exit_code);
   refuse_empty_values(app);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (answered_about_itself(app, arguments, {version_number()})) return kOk;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+    tell(usage_text(app, error, arguments));
     return kUsage;
   }
   return exit_code;

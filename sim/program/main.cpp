@@ -3,15 +3,31 @@
 #include <vector>
 
 #include "models/describe/fault.hpp"
+#include "program/about_itself.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/names.hpp"
 #include "sim/program/version.hpp"
 
 namespace stepcast {
 namespace {
+
+/// What the manual page says beside the help.
+std::vector<ManualSection> manual_sections() {
+  return {{"ENVIRONMENT",
+           {{"STEPCAST_SCENARIOS", "Folder of the shipped scenarios and parts, instead of the installed one."},
+            {"STEPCAST_PYTHON", "Python that draws plots, instead of /usr/bin/python3."},
+            {"XDG_CACHE_HOME", "Folder in which sweep keeps its cache of replays (default: ~/.cache)."}}},
+          {"EXIT STATUS",
+           {{"0", "All is well."},
+            {"1", "A point, or the run as a whole, failed."},
+            {"2", "The command line is wrong, or an output cannot be written."},
+            {"3", "The scenario or suite is wrong."},
+            {"4", "A stated tolerance was missed."}}}};
+}
 
 /// @returns the exit code, if all that was printed arrives
 int run_command(int argc, char** argv) {
@@ -36,6 +52,7 @@ int run_command(int argc, char** argv) {
   add_show(app, invocation);
   add_schema(app, invocation);
   refuse_empty_values(app);
+  if (answered_about_itself(app, invocation.arguments, {version_number(), known_values, manual_sections()})) return kOk;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {

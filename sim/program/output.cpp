@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "models/describe/fault.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"
@@ -148,7 +149,7 @@ void draw_plot(const Json& report, const std::string& path) {
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py",
+  std::vector<std::string> words = {program, (shipped_folder("notebooks") / "plot_speedup.py").string(),
                                     data.path().string(), picture.path().string()};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
