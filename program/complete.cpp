@@ -110,7 +110,7 @@ Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, co
 /// The first sentence's beginning: a line of a terminal has little room.
 std::string in_short(const std::string& meaning) {
   constexpr std::size_t kMost = 60;
-  std::string text = meaning.substr(0, meaning.find_first_of(";:\n\t"));
+  std::string text = meaning.substr(0, meaning.find_first_of(";\n\t"));
   if (text.size() <= kMost) return text;
   return text.substr(0, text.rfind(' ', kMost)) + " ...";
 }
