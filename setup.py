@@ -1,6 +1,7 @@
 """Builds the program by CMake into the Python package; pyproject.toml has all else.
 
-STEPCAST_BUILD names a build tree that is there already. Without it one is made in build/pip.
+STEPCAST_BUILD names a build tree that is there already. Without it one is made in build/pip. STEPCAST_TOOLS is the PATH
+on which CMake and the compiler are looked for; without it Debian's come before any other, as ./stepcast has it.
 """
 import os
 import pathlib
@@ -17,10 +18,10 @@ ROOT = pathlib.Path(__file__).resolve().parent
 
 
 def cmake(*words):
-    # Debian's tools before any other, as ./stepcast has it.
-    environment = {**os.environ, "PATH": f"/usr/bin:/bin:{os.environ.get('PATH', '')}"}
-    if not shutil.which("cmake", path=environment["PATH"]):
-        sys.exit("stepcast: building needs CMake, a compiler and the libraries that .ci/packages-run.txt names")
+    path = os.environ.get("STEPCAST_TOOLS") or f"/usr/bin:/bin:{os.environ.get('PATH', '')}"
+    environment = {**os.environ, "PATH": path}
+    if not shutil.which("cmake", path=path):
+        sys.exit("stepcast: building needs CMake, a compiler and libraries; .ci/packages-run.txt names their Debian packages")
     if subprocess.run(["cmake", *map(str, words)], env=environment, check=False).returncode != 0:
         sys.exit(f"stepcast: cmake {words[0]} failed, see above; the packages it needs are in .ci/packages-run.txt")
 

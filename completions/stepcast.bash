@@ -13,7 +13,7 @@ _stepcast() {
     [[ $word == *[/=] ]] && compopt -o nospace
     [[ $word == *[[:space:]\'\"]* ]] && printf -v word '%q' "$word"
     # Bash replaces only what follows the last "=" or ":".
-    if [[ $typed == *[=:]* ]]; then word=${word#"${typed%"${typed##*[=:]}"}"}; fi
+    if [[ $typed == *[=:]* && $COMP_WORDBREAKS == *=* ]]; then word=${word#"${typed%"${typed##*[=:]}"}"}; fi
     COMPREPLY+=("$word")
   done
   if [[ ${answer[0]} == files ]]; then

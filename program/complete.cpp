@@ -103,7 +103,7 @@ Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, co
   const std::size_t begin = static_cast<std::size_t>(called - words.begin()) + 1;
   const CLI::Option* argument = argument_at(*command, count_arguments(*command, words, begin));
   if (argument == nullptr) return {};
-  asked.option = argument->get_name();
+  asked.option = argument->get_name(true);
   return values_of(*argument, asked, known);
 }
 

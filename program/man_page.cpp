@@ -54,7 +54,7 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
 
 std::string argument_text(const CLI::Option& argument) {
   const bool several = argument.get_items_expected_max() > 1;
-  const std::string name = italic(argument.get_name()) + (several ? "..." : "");
+  const std::string name = italic(argument.get_name(true)) + (several ? "..." : "");
   return argument.get_required() ? " " + name : " [" + name + "]";
 }
 
@@ -68,7 +68,7 @@ std::string subcommand_text(const CLI::App& app, const CLI::App& command) {
   for (const CLI::Option* argument : arguments_of(command)) text += argument_text(*argument);
   text += fmt::format(" [options]\n{}.\n", plain(command.get_description()));
   for (const CLI::Option* argument : arguments_of(command))
-    text += fmt::format(".TP\n{}\n{}\n", italic(argument->get_name()), described(*argument));
+    text += fmt::format(".TP\n{}\n{}\n", italic(argument->get_name(true)), described(*argument));
   for (const CLI::Option* option : shown_options(command)) text += option_entry(*option);
   return text + as_lines(command.get_footer());
 }

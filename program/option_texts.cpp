@@ -10,7 +10,7 @@ std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {
 
 std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
   return command.get_options(
-      [](const CLI::Option* option) { return !option->get_group().empty() && !option->get_positional(); });
+      [](const CLI::Option* option) { return !option->get_group().empty() && !names_of(*option).empty(); });
 }
 
 std::vector<std::string> names_of(const CLI::Option& option) {

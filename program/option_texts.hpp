@@ -11,7 +11,7 @@ namespace stepcast {
 /// Subcommands that the help lists.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
-/// Options that the help lists, without arguments.
+/// Options that the help lists, and arguments that may be given as one.
 std::vector<const CLI::Option*> shown_options(const CLI::App& command);
 
 /// "-o" and "--output".

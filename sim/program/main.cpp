@@ -39,7 +39,7 @@ int run_command(int argc, char** argv) {
       "stepcast");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer("Example: stepcast run scenarios/quickstart.json");
+  app.footer("Example: stepcast run quickstart");
   add_run(app, invocation);
   add_sweep(app, invocation);
   add_merge(app, invocation);

@@ -150,7 +150,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->footer(
-      "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+      "Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 
