@@ -9,11 +9,10 @@
 #include "calibrate/profile_of_samples.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast::calibrate {
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 /// Median over a pass's methods of warm over cold time at their largest size; NaN without warm samples.
 double warm_share(const std::string& pass, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
@@ -46,23 +45,23 @@ std::string profile_table(const DeviceProfile& profile, const std::vector<Record
                       human_text(profile.launch_overhead.value));
   if (events > Seconds{}) text += fmt::format(", events {} (taken from each sample)", human_text(events));
   for (const PeakRate& peak : profile.peaks) text += fmt::format(", {} {}", name_of(peak.dtype), human_text(peak.rate));
-  text += fmt::format("\n\n{:<24} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "kernel", "launch",
-                      "bandwidth", "bends at", "error median, p90, largest", "quartiles", "starts", "samples",
-                      "discarded", "warm/cold");
+  TextTable table(1, 8);
+  table.add({"kernel", "launch", "bandwidth", "error median, p90, largest", "quartiles", "starts", "samples",
+             "discarded", "warm/cold", "bends at"});
   for (const KernelEntry& kernel : profile.kernels) {
     std::vector<std::string> bends;
     for (const RateKnot& knot : kernel.knots) bends.push_back(human_text(knot.bytes, 3));
     const double share = warm_share(kernel.name, pooled);
-    text += fmt::format("{:<24} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", kernel.name,
-                        human_text(kernel.launch, 3), memory_rate(kernel.bandwidth),
-                        bends.empty() ? "-" : fmt::format("{}", fmt::join(bends, ", ")),
-                        kernel.errors ? fmt::format("{}, {}, {}", percent(kernel.errors->median),
-                                                    percent(kernel.errors->p90), percent(kernel.errors->largest))
-                                      : "-",
-                        percent(kernel.iqr.value_or(0)), percent(kernel.start_spread.value_or(0)),
-                        kernel.samples.value_or(0), kernel.discarded.value_or(0),
-                        std::isnan(share) ? "-" : fmt::format("{:.2f}", share));
+    const std::string errors = kernel.errors ? fmt::format("{}, {}, {}", percent(kernel.errors->median),
+                                                           percent(kernel.errors->p90), percent(kernel.errors->largest))
+                                             : "-";
+    table.add({kernel.name, human_text(kernel.launch, 3), memory_rate(kernel.bandwidth), errors,
+               percent(kernel.iqr.value_or(0)), percent(kernel.start_spread.value_or(0)),
+               std::to_string(kernel.samples.value_or(0)), std::to_string(kernel.discarded.value_or(0)),
+               std::isnan(share) ? "-" : fmt::format("{:.2f}", share),
+               bends.empty() ? "-" : fmt::format("{}", fmt::join(bends, ", "))});
   }
+  text += "\n\n" + table.text();
   if (!profile.layers.empty()) text += fmt::format("\n{} kinds of layer work\n", profile.layers.size());
   for (const RooflineSpread& one : profile.roofline_spread)
     text += fmt::format("roofline, {}: within a factor {:.2f} of what else is measured, by {} parts of layers\n",

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include "calibrate/calibration_error.hpp"
-#include "calibrate/calibration_progress.hpp"
+#include "program/progress.hpp"
 
 namespace stepcast::calibrate {
 namespace {
+
+constexpr const char* kUnit = "measurements";
 
 struct Task {
   const Subject* subject;
@@ -44,12 +46,12 @@ std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const Measure
 /// later starts run the same program on the same device.
 class Checks {
  public:
-  explicit Checks(const SampleFile& file) : file_(file) {}
+  Checks(const SampleFile& file, std::size_t all) : file_(file), all_(all) {}
 
   bool is_right(const Subject& subject, const MeasureOptions& options, Progress& progress) {
     if (wrong_.contains(&subject)) return false;
     if (options.start > 0 || !subject.check || !checked_.insert(&subject).second || has_times(subject)) return true;
-    progress.show(file_.count(), "checking " + subject.name);
+    progress.show(file_.count(), all_, kUnit, "checking " + subject.name);
     try {
       const auto wrong = subject.check();
       if (!wrong) return true;
@@ -68,6 +70,7 @@ class Checks {
                        [&](std::int64_t size) { return file_.has(subject.name, size, 0); });
   }
   const SampleFile& file_;
+  std::size_t all_;  ///< measurements
   std::set<const Subject*> checked_, wrong_;
 };
 
@@ -104,14 +107,14 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
   std::size_t all = 0;
   for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
   const std::vector<Task> tasks = list_tasks(subjects, options, file);
-  Progress progress(file.count(), all);
-  Checks checks(file);
+  Progress progress("stepcast-calibrate");
+  Checks checks(file, all);
   for (const Task& task : tasks) {
     const bool is_right = checks.is_right(*task.subject, options, progress);
     if (surroundings.is_interrupted()) throw Interrupted("interrupted");
     if (!is_right) continue;
     const std::string name = fmt::format("{}, size {}", task.subject->name, task.size);
-    progress.show(file.count(), fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
+    progress.show(file.count(), all, kUnit, fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
     const auto leave_out = [&](const std::exception& why) {
       progress.note(fmt::format("{}, is left out: {}", name, why.what()));
     };

@@ -16,8 +16,7 @@
 #
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
 # `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them, with the state of the sources for
-# a copy without .git (ignored by git; carry it along). zlib is used where the node has it; otherwise samples stay
-# uncompressed.
+# a copy without .git (ignored by git; carry it along).
 #
 # Cut off, by a limit of time or a lost device, nothing that was measured is lost while build/gpu/out is, or a results.tar.gz
 # carried along in .gpu-deps/ or build/gpu/: the same command without --fresh goes on from there, and stepcast-calibrate
@@ -54,7 +53,7 @@ done
 # Everything is made here, where a later call finds it.
 out=build/gpu/out
 mkdir -p "$out" "${OUT:=$out}"
-if ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+if [[ ! -e $out/profile.samples.jsonl ]]; then
   for carried in .gpu-deps/results.tar.gz build/gpu/results.tar.gz; do
     [[ -e $carried ]] || continue
     echo "going on from $carried"
@@ -144,7 +143,7 @@ fi
 
 if ! has_part torch; then
   :
-elif ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+elif [[ ! -e $out/profile.samples.jsonl ]]; then
   echo "run_on_gpu.sh: there are no samples in $out, which the part torch compares with; the part calibrate makes them" >&2
   failed=1
 elif python3 -c "import torch" 2>/dev/null; then

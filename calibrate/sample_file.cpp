@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "calibrate/calibration_error.hpp"
-#include "calibrate/gzip.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -17,43 +16,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-fs::path gz_of(const fs::path& path) { return path.string() + ".gz"; }
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw CalibrationError(fmt::format("{} cannot be read: {}", path.string(), std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
+/// None where there is no such file.
 std::optional<std::string> text_of(const fs::path& path) {
   std::error_code error;  // a file that cannot be looked at counts as absent
-  if (fs::is_regular_file(path, error)) return content_of(path);
-  if (!fs::exists(gz_of(path), error)) return std::nullopt;
-  if (!has_gzip())
-    throw CalibrationError(fmt::format("{} is compressed, and this program was built without zlib; gunzip it first",
-                                       gz_of(path).string()));
-  auto text = gunzip(content_of(gz_of(path)));
-  if (!text)
-    throw CalibrationError(fmt::format("{} is no whole gzip file; move it away to measure anew", gz_of(path).string()));
-  return text;
-}
-
-/// To PATH.partial, then renamed.
-void write_beside(const fs::path& path, const std::string& content) {
-  const fs::path partial = path.string() + ".partial";
-  {
-    std::ofstream file(partial, std::ios::binary);
-    file << content;
-    file.flush();
-    if (!file)
-      throw CalibrationError(fmt::format("{} cannot be written: {}; make room, or choose another output",
-                                         partial.string(), std::strerror(errno)));
-  }
-  std::error_code error;
-  fs::rename(partial, path, error);
-  if (error)
-    throw CalibrationError(
-        fmt::format("{} cannot be written: {}; choose another output", path.string(), error.message()));
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw CalibrationError(fmt::format("{} cannot be read: {}", path.string(), std::strerror(errno)));
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 /// A text without what follows its last newline.
@@ -142,11 +111,7 @@ SampleFile::SampleFile(fs::path path, const Json& header) : path_(std::move(path
           path_.string(), difference));
     for (const Record& record : samples.records) keys_.insert({record.name, record.size, record.start});
   }
-  if (!kept.empty() && fs::exists(path_)) {
-    if (kept.size() < stored->size()) fs::resize_file(path_, kept.size());
-  } else if (!kept.empty()) {
-    write_beside(path_, kept);
-  }
+  if (!kept.empty() && kept.size() < stored->size()) fs::resize_file(path_, kept.size());
   file_ = std::fopen(path_.c_str(), kept.empty() ? "wb" : "ab");
   if (file_ == nullptr)
     throw CalibrationError(
@@ -176,13 +141,6 @@ std::optional<Samples> read_samples(const fs::path& path) {
   const auto text = text_of(path);
   if (!text) return std::nullopt;
   return parse(whole_lines(*text), path);
-}
-
-fs::path compress_samples(const fs::path& path) {
-  if (!has_gzip() || !fs::exists(path)) return fs::exists(path) ? path : gz_of(path);
-  write_beside(gz_of(path), gzip(content_of(path)));
-  fs::remove(path);
-  return gz_of(path);
 }
 
 }  // namespace stepcast::calibrate

@@ -1,6 +1,6 @@
 // The file of raw samples beside a profile, PROFILE.samples.jsonl: a line that says on what and how was measured, then
 // a line for every subject, size and process start, appended as it is measured. So a calibration that ends early, for
-// whatever reason, goes on where it ended. When it is complete the file is compressed (.jsonl.gz) if zlib was there.
+// whatever reason, goes on where it ended.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ Record record_of(const nlohmann::ordered_json& json);
 
 class SampleFile {
  public:
-  /// Continues the file at `path`, PATH.gz if only that is there, or begins it with `header`. A last line without its
-  /// end, as a full disk leaves it, is dropped.
+  /// Continues the file at `path`, or begins it with `header`. A last line without its end, as a full disk leaves it, is
+  /// dropped.
   /// @throws CalibrationError where it cannot be written, is no samples file, or its header differs from this one in
   ///         anything but "date": then it holds another device's or program's samples
   SampleFile(std::filesystem::path path, const nlohmann::ordered_json& header);
@@ -67,12 +67,8 @@ struct Samples {
   std::vector<Record> records;
 };
 
-/// Reads PATH, or PATH.gz where only that is there; none where neither is.
+/// None where there is no such file.
 /// @throws CalibrationError naming file and line
 std::optional<Samples> read_samples(const std::filesystem::path& path);
-
-/// PATH.gz instead of PATH, written beside and renamed. Returns the path that the samples have now: PATH without zlib.
-/// @throws CalibrationError
-std::filesystem::path compress_samples(const std::filesystem::path& path);
 
 }  // namespace stepcast::calibrate

@@ -2,7 +2,7 @@
 """Times gradient compressors written with plain PyTorch operations beside this project's kernels of the same methods.
 
     stepcast-calibrate device -o h100.json
-    torch_compressors.py --samples h100.samples.jsonl.gz --output h100-torch.json
+    torch_compressors.py --samples h100.samples.jsonl --output h100-torch.json
 
 Each method encodes a vector of normal numbers and decodes its message, written from its paper as one would in PyTorch:
 no custom kernel, no compiler. Times are the device's, by CUDA events, L2 flushed before each; the device is kept busy
@@ -21,15 +21,14 @@ With samples, what the events around a sample add (calibrate/event_overhead.hpp)
 A ratio is PyTorch's time over ours. Where there is none, `why` says what is missing. Needs torch, nothing else.
 """
 import argparse
-import gzip
 import json
 import math
-import os
 import statistics
 import sys
-import time
 from types import SimpleNamespace
 from typing import Callable, NamedTuple
+
+from torch_common import ScriptError, check_device, import_torch, outer_quartiles, seconds, write
 
 try:
     import torch
@@ -44,10 +43,6 @@ QUANTILES = 256                 # SketchML's
 SPARSITY = 1.5                  # 3LC's s
 RANK, TRIPLETS = 4, 3           # PowerSGD's, ATOMO's
 SIZES = [1 << 16, 1 << 20, 1 << 24, 1 << 26]
-
-
-class PeerError(Exception):
-    """What stands in the way, and the remedy."""
 
 
 def kept(n):
@@ -406,13 +401,11 @@ def without_events(time, events, launch):
 
 def read_samples(path):
     """The device's name, {kernel: [(size, median of cold samples without the events' share)] by size}, and event_overhead."""
-    if not os.path.exists(path) and os.path.exists(path + ".gz"):
-        path += ".gz"
     try:
-        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")[:-1]  # a last line without its end was not written whole
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise PeerError(f"{path}: {error}; --samples wants the file that stepcast-calibrate device leaves beside its profile")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptError(f"{path}: {error}; --samples wants the file that stepcast-calibrate device leaves beside its profile")
     device, cold, repeats = None, {}, {}
     for number, line in enumerate(lines, 1):
         try:
@@ -425,13 +418,13 @@ def read_samples(path):
                 cold.setdefault(record["name"], {}).setdefault(record["size"], []).extend(record["cold_s"])
                 repeats[record["name"]] = record["repeats"]
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise PeerError(f"{path}:{number}: found \"{line[:40]}\"; allowed: a line of a calibration's samples ({error!r}); calibrate anew")
+            raise ScriptError(f"{path}:{number}: found \"{line[:40]}\"; allowed: a line of a calibration's samples ({error!r}); calibrate anew")
     if device is None:
-        raise PeerError(f"{path}: found nothing; allowed: the samples of a calibration")
+        raise ScriptError(f"{path}: found nothing; allowed: the samples of a calibration")
     medians = {name: sorted((size, statistics.median(times)) for size, times in sizes.items() if times) for name, sizes in cold.items()}
     for name in ("device/single", "device/launch"):
         if not medians.get(name):
-            raise PeerError(f"{path}: there are no samples of {name}, without which it is not known what the events add to a time; run the calibration again")
+            raise ScriptError(f"{path}: there are no samples of {name}, without which it is not known what the events add to a time; run the calibration again")
     count = repeats["device/launch"]
     events, launch = event_overhead(medians["device/single"][-1][1], count * medians["device/launch"][-1][1], count)
     return device, {name: [(size, without_events(time, events / repeats[name], launch / repeats[name])) for size, time in points] for name, points in medians.items()}, (events, launch)
@@ -475,31 +468,19 @@ class Timer:
     def seconds(self, run):
         for _ in range(self.WARM_UP):
             run()
-        return [self.one(run) for _ in range(self.samples)]
+        return [seconds(torch, self.device, run, self._flush) for _ in range(self.samples)]
 
-    def one(self, run):
-        if self.device == "cpu":
-            begin = time.perf_counter()
-            run()
-            return time.perf_counter() - begin
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda.synchronize()
+    def _flush(self):
         self.written.zero_()
-        self.read.sum()  # or L2 had lines to write back while `run` reads
+        self.read.sum()  # or L2 had lines to write back while the run reads
         torch.cuda._sleep(self.BUSY_CYCLES)
-        begin.record()
-        run()
-        end.record()
-        torch.cuda.synchronize()
-        return begin.elapsed_time(end) / 1e3
 
 
 def part(timer, run, times, overhead, kernels, n):
     """One direction of a method at one size."""
     events, launch = overhead
-    seconds = [without_events(one, events, launch) for one in timer.seconds(run)]
-    quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
-    result = {"torch_s": statistics.median(seconds), "quartiles_s": [quartiles[0], quartiles[2]], "ours_s": None, "ratio": None, "kernels": [kernel.name for kernel in kernels], "samples_s": seconds}
+    samples = [without_events(one, events, launch) for one in timer.seconds(run)]
+    result = {"torch_s": statistics.median(samples), "quartiles_s": outer_quartiles(samples), "ours_s": None, "ratio": None, "kernels": [kernel.name for kernel in kernels], "samples_s": samples}
     if times is None:
         result["why"] = "no samples were given"
         return result
@@ -575,30 +556,21 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
-    if torch is None:
-        raise PeerError("torch cannot be imported by this Python; PyTorch's comparison needs it, the calibration itself does not")
-    if options.device == "cuda" and not torch.cuda.is_available():
-        raise PeerError("PyTorch sees no CUDA device; --device cpu tries the script without one")
+    import_torch()
+    check_device(torch, options.device)
     device = torch.cuda.get_device_name() if options.device == "cuda" else "cpu"
     calibrated, times, overhead = read_samples(options.samples) if options.samples else (None, None, (0.0, 0.0))
     if options.device == "cpu":
         overhead = (0.0, 0.0)  # no events there
     if options.device == "cuda" and calibrated not in (None, device):
-        raise PeerError(f"{options.samples} is of \"{calibrated}\", PyTorch runs on \"{device}\"; take samples of this device")
+        raise ScriptError(f"{options.samples} is of \"{calibrated}\", PyTorch runs on \"{device}\"; take samples of this device")
     document = {
         "format": "stepcast-torch-compressors", "device": device, "torch": torch.__version__, "samples": options.samples, "calibrated": calibrated,
         "note": "" if options.device == "cuda" else "PyTorch on a CPU: these times mean nothing"}
 
     def keep(results):
         document["results"] = results
-        if not options.output:
-            return
-        try:
-            with open(options.output + ".partial", "w", encoding="utf-8") as file:
-                file.write(json.dumps(document, indent=1) + "\n")
-            os.replace(options.output + ".partial", options.output)
-        except OSError as error:
-            raise PeerError(f"{options.output} cannot be written: {error.strerror}; choose another path by --output")
+        if options.output: write(json.dumps(document, indent=1) + "\n", options.output)
 
     keep([])
     compare(options, times, overhead, keep)
@@ -609,5 +581,5 @@ def main(arguments):
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except PeerError as error:
+    except ScriptError as error:
         sys.exit(f"torch_compressors.py: {error}")

@@ -20,14 +20,10 @@ Writes the median of a step's time, its quartiles and all samples. Needs torch, 
 """
 import argparse
 import json
-import os
 import statistics
 import sys
-import time
 
-
-class StepError(Exception):
-    """What stands in the way, and the remedy."""
+from torch_common import ScriptError, check_device, import_torch, outer_quartiles, seconds, write
 
 
 # Modules ------------------------------------------------------------------------------------------------------------
@@ -79,7 +75,7 @@ def build(torch, shape, batch, where):
         def make(dtype, device):
             return [torch.randn(batch, heads, rows, head, dtype=dtype, device=device, requires_grad=True) for rows in (queries, keys, keys)]
         if of("fused", False) or of("kv_heads", heads) != heads:
-            raise StepError(f"{where}: attention that is fused or shares keys and values among heads is not run; the table's \"fused_attention\" (of layers: \"fused\") is to be false, and no kv_heads given")
+            raise ScriptError(f"{where}: attention that is fused or shares keys and values among heads is not run; the table's \"fused_attention\" (of layers: \"fused\") is to be false, and no kv_heads given")
         # Scores in memory, as the table counts them: no fused attention.
         return Call(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / head**0.5, -1) @ v), make
     if kind == "embedding":
@@ -111,7 +107,7 @@ def build(torch, shape, batch, where):
         def logits(dtype, device):
             return [torch.randn(batch * rows, classes, dtype=dtype, device=device, requires_grad=True), labels(device).reshape(-1)]
         return Call(F.cross_entropy), logits
-    raise StepError(f"{where}: no PyTorch module is known for a layer of kind \"{kind}\"")
+    raise ScriptError(f"{where}: no PyTorch module is known for a layer of kind \"{kind}\"")
 
 
 class FirstResult:
@@ -172,7 +168,7 @@ def updated(module, layer, where):
     counted = [p for name, p in module.named_parameters() if p.requires_grad and not (uncounted and name == "weight")]
     expected = layer.get("gradients")
     if expected is not None and sum(p.numel() for p in counted) != sum(tensor["elements"] for tensor in expected):
-        raise StepError(f"{where} has {sum(p.numel() for p in counted)} parameters in PyTorch, {sum(tensor['elements'] for tensor in expected)} in the table")
+        raise ScriptError(f"{where} has {sum(p.numel() for p in counted)} parameters in PyTorch, {sum(tensor['elements'] for tensor in expected)} in the table")
     return counted
 
 
@@ -186,7 +182,7 @@ class Step:
         for number, layer in enumerate(document["layers"]):
             where = f"layer {number} ({layer.get('name', 'without name')})"
             if not layer.get("shape"):
-                raise StepError(f"{where} gives no shape; a table of measured times cannot be run")
+                raise ScriptError(f"{where} gives no shape; a table of measured times cannot be run")
             module, make = build(torch, layer["shape"], batch, where)
             module = module.to(device=device, dtype=dtype)
             counted = updated(module, layer, where)
@@ -223,27 +219,6 @@ class Step:
             p.grad = None
 
 
-def sample(torch, step, device, warm_up, count):
-    """Seconds of each of `count` steps."""
-    for _ in range(warm_up):
-        step.run()
-    samples = []
-    for _ in range(count):
-        if device == "cuda":
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            torch.cuda.synchronize()
-            begin.record()
-            step.run()
-            end.record()
-            torch.cuda.synchronize()
-            samples.append(begin.elapsed_time(end) / 1e3)
-        else:
-            begin = time.perf_counter()
-            step.run()
-            samples.append(time.perf_counter() - begin)
-    return samples
-
-
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("document", help="a layer table as stepcast-calibrate device --tables writes it; - is standard input")
@@ -258,44 +233,34 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
-    try:
-        import torch
-    except ImportError:
-        raise StepError("torch cannot be imported by this Python; PyTorch's comparison needs it, the calibration itself does not")
-    if options.device == "cuda" and not torch.cuda.is_available():
-        raise StepError("PyTorch sees no CUDA device; --device cpu tries the script without one")
+    torch = import_torch()
+    check_device(torch, options.device)
     try:
         with sys.stdin if options.document == "-" else open(options.document, encoding="utf-8") as file:
             document = json.load(file)
         batch = options.batch or document["batch"]
         dtype = options.dtype or document.get("dtype", "fp32")
         if dtype not in ("fp32", "tf32", "bf16"):
-            raise StepError(f"{options.document}: no kernel here computes in {dtype}; choose --dtype fp32, tf32 or bf16")
+            raise ScriptError(f"{options.document}: no kernel here computes in {dtype}; choose --dtype fp32, tf32 or bf16")
         step = Step(torch, document, batch, dtype, options.device)
-        samples = sample(torch, step, options.device, options.warm_up, options.samples)
+        for _ in range(options.warm_up): step.run()
+        samples = [seconds(torch, options.device, step.run) for _ in range(options.samples)]
     except (OSError, json.JSONDecodeError) as error:
-        raise StepError(f"{options.document}: {error}")
+        raise ScriptError(f"{options.document}: {error}")
     except KeyError as error:
-        raise StepError(f"{options.document}: {error} is missing; stepcast-calibrate device --tables FOLDER writes whole tables")
+        raise ScriptError(f"{options.document}: {error} is missing; stepcast-calibrate device --tables FOLDER writes whole tables")
     except RuntimeError as error:  # the device's memory among what it may lack
-        raise StepError(f"{options.document}: PyTorch: {error}")
-    quartiles = statistics.quantiles(samples, n=4) if len(samples) > 1 else samples * 3
+        raise ScriptError(f"{options.document}: PyTorch: {error}")
     result = {
         "format": "stepcast-torch-step", "version": 1,
         "workload": document.get("name"), "variant": document.get("variant") or "vanilla", "batch": batch, "dtype": dtype,
         "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
-        "parameters": step.parameters, "step_time_s": statistics.median(samples), "quartiles_s": [quartiles[0], quartiles[2]], "samples_s": samples}
-    text = json.dumps(result, indent=2) + "\n"
-    if options.output == "-":
-        sys.stdout.write(text)
-    else:
-        with open(options.output + ".partial", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(options.output + ".partial", options.output)
+        "parameters": step.parameters, "step_time_s": statistics.median(samples), "quartiles_s": outer_quartiles(samples), "samples_s": samples}
+    write(json.dumps(result, indent=2) + "\n", options.output)
 
 
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except StepError as error:
+    except ScriptError as error:
         sys.exit(f"torch_step.py: {error}")

@@ -12,7 +12,7 @@ tensor. Both clocks start when the first layer that both have is ready, since th
 and that layer took, and networks may have heads of their own. The curve's error is that of the time at which each further
 layer is ready, over the measured time; the first tenth of it is left out, where small times would make large errors.
 
-Needs nothing but Python; matplotlib for the plot (Debian: python3-matplotlib, seen by /usr/bin/python3).
+Needs nothing but Python; matplotlib for the plot.
 """
 import argparse
 import difflib
@@ -21,6 +21,8 @@ import os
 import statistics
 import subprocess
 import sys
+
+from si import si
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORKLOADS = os.path.join(ROOT, "scenarios", "workloads")
@@ -32,13 +34,7 @@ NETWORKS = (
     ("bert-base", "bert-base-v100", "1,024 tokens as stated, sequences of 128 assumed"),
     ("lstm-wikitext2", "lstm-wikitext2-v100", "80 sequences and their length assumed"),
 )
-SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}  # as a suffix, "s" last
 LEAST_MATCHED = 0.9  # share of the measured layers; below it the two networks are not the same
-
-
-def seconds(text):
-    unit = next(unit for unit in SECONDS if text.endswith(unit))
-    return float(text[:-len(unit)]) * SECONDS[unit]
 
 
 class Layer:
@@ -52,7 +48,7 @@ def measured_layers(workload):
     """A table of tensors with gaps; consecutive ones whose names differ in the last part alone are a layer."""
     layers, now = [], 0.0
     for tensor in workload["gradients"]:
-        name, now = tensor["name"].rpartition(".")[0], now + seconds(tensor["gap"])
+        name, now = tensor["name"].rpartition(".")[0], now + si(tensor["gap"])
         if not layers or layers[-1].name != name:
             layers.append(Layer(name, [], now))
         layers[-1].elements.append(tensor["elements"])
@@ -64,7 +60,7 @@ def forecast_layers(table):
     """What `stepcast show workload --json` prints; back-propagation goes through it from the end."""
     layers, now = [], 0.0
     for layer in reversed(table["layers"]):
-        now += seconds(layer["backward"])
+        now += si(layer["backward"])
         if layer["gradients"]:
             layers.append(Layer(layer["name"], [tensor["elements"] for tensor in layer["gradients"]], now))
     return layers
@@ -129,7 +125,7 @@ def size_text(layer):
 
 def notes(table, one, assumed):
     """What holds whatever the profile: what is assumed, and what was compared."""
-    whole = sum(seconds(tensor["gap"]) for tensor in table["gradients"])
+    whole = sum(si(tensor["gap"]) for tensor in table["gradients"])
     compared = f"compared from {one.pairs[0][0].name} to {one.pairs[-1][0].name}" if one.matched else "not compared, the tables have other tensors"
     lines = [f"{assumed}; {1e3 * whole:.1f} ms measured in all; {len(one.pairs)} of {one.layers} layers matched: {compared}"]
     for text, layers in (("measured", one.only_measured), ("forecast", one.only_forecast)):
@@ -157,12 +153,7 @@ def report(by_profile):
 
 
 def plot(path, by_profile):
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("check_transfer.py --plot needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from figures import plt
     matched = [shapes for shapes, _, _ in NETWORKS if any(results[shapes][1].matched for results in by_profile.values())]
     figure, panels = plt.subplots(1, len(matched), figsize=(4 * len(matched), 3.8), squeeze=False)
     for axes, shapes in zip(panels[0], matched):

@@ -4,25 +4,18 @@
     plot_calibration.py PROFILE.json PICTURE.{png,svg,pdf} [KERNEL...]      all kernels if none is named
 
 PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read from beside it
-(PROFILE.samples.jsonl.gz, or .jsonl where they are not compressed). Points are medians of cold samples over all
+(PROFILE.samples.jsonl). Points are medians of cold samples over all
 process starts with their quartiles, what the events add taken off, a colour for each method; the line is the profile's.
 
-Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
+Needs matplotlib.
 """
-import gzip
 import json
 import os
 import statistics
 import sys
 from collections import defaultdict
 
-try:
-    import matplotlib
-except Exception:  # any error of a broken installation
-    sys.exit("plot_calibration.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from figures import plt
 from si import si
 
 
@@ -44,14 +37,10 @@ def read_samples(profile_path, profile):
     events = (profile.get("device") or {}).get("event_overhead")
     events, launch = si(events) if events else 0.0, si(profile["launch_overhead"]["value"])
     stem = os.path.splitext(profile_path)[0] + ".samples.jsonl"
-    if os.path.exists(stem):
-        file = open(stem, encoding="utf-8")
-    elif os.path.exists(stem + ".gz"):
-        file = gzip.open(stem + ".gz", "rt", encoding="utf-8")
-    else:
-        sys.exit(f"plot_calibration.py: there are no samples beside the profile: neither {stem} nor {stem}.gz")
+    if not os.path.exists(stem):
+        sys.exit(f"plot_calibration.py: there are no samples beside the profile: no {stem}")
     found = defaultdict(lambda: {"seconds": []})
-    with file:
+    with open(stem, encoding="utf-8") as file:
         next(file)  # the header
         for line in file:
             record = json.loads(line)

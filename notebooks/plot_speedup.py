@@ -12,16 +12,7 @@ import json
 import sys
 from collections import OrderedDict
 
-try:
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-except ModuleNotFoundError:
-    sys.exit("plot_speedup.py: matplotlib is missing for " + sys.executable +
-             "; install Debian's python3-matplotlib, or name another interpreter in STEPCAST_PYTHON")
-except Exception as error:  # any error of a broken installation
-    sys.exit(f"plot_speedup.py: matplotlib of {sys.executable} cannot be used ({' '.join(str(error).split())}); "
-             "mend it, or name another interpreter in STEPCAST_PYTHON")
+from figures import matplotlib, plt
 
 STYLES = ["o-", "s-", "^-", "D-", "v-", "P-", "X-", "*-"]
 

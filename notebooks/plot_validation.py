@@ -4,18 +4,13 @@
     stepcast validate --json RESULT.json && plot_validation.py RESULT.json PLOT.png
 
 Rates (throughput, bandwidth) count as the times that they are inverse to, so that right of 1 a forecast is too slow.
-What a suite fitted is hollow and not counted. Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
+What a suite fitted is hollow and not counted. Needs matplotlib.
 """
 import json
 import sys
 from statistics import median
 
-try:
-    import matplotlib
-except ImportError:
-    sys.exit("plot_validation.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from figures import plt
 
 CLOSE = 1.1
 TICKS = [0.25, 0.3, 0.4, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4]

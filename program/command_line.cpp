@@ -1,26 +1,25 @@
 #include "program/command_line.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/describe/fault.hpp"
+#include "program/option_texts.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast {
 namespace {
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
+constexpr int kUsageError = 2;
 
 /// "-o" and "--output" of all options.
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
+  for (const CLI::Option* option : shown_options(app))
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
   return names;
 }
 
@@ -37,8 +36,7 @@ std::string first_not_taken(const CLI::App& app, const std::vector<std::string>&
   return left.empty() ? "" : left.front();
 }
 
-}  // namespace
-
+/// Makes an empty value of any option or argument, of the program or a subcommand, a usage error.
 void refuse_empty_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 0) continue;  // a flag
@@ -52,6 +50,8 @@ void refuse_empty_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);
 }
 
+/// Describes the error in a command line. An unknown word comes first, with a similar known word: it is the usual reason
+/// why another word is missing.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
   const std::vector<CLI::App*> called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called.back();
@@ -64,12 +64,37 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const 
     fault = fmt::format("there is no option {}{}", option, meant(option, options_of(command)));
   } else if (!word.empty() && called.empty()) {
     std::vector<std::string> names;
-    for (const CLI::App* one : subcommands_of(app)) names.push_back(one->get_name());
+    for (const CLI::App* one : shown_subcommands(app)) names.push_back(one->get_name());
     fault = fmt::format("there is no subcommand {}; there are {}{}", word, fmt::join(names, ", "), meant(word, names));
   } else if (!word.empty()) {
     fault = fmt::format("{} is an argument too many", word);
   }
   return fmt::format("{}: {}\nRun {} --help for more information.\n", app.get_name(), fault, name);
+}
+
+}  // namespace
+
+int parse_and_run(CLI::App& app, const AboutProgram& about, int argc, char** argv, const int& exit_code) {
+  refuse_empty_values(app);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (answered_about_itself(app, arguments, about)) return 0;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    tell(usage_text(app, error, arguments));
+    return kUsageError;
+  }
+  return exit_code;
+}
+
+int finish(const std::string& program, int exit_code) {
+  if (exit_code == kUsageError) return exit_code;
+  const std::string why = finish_output();
+  if (why.empty()) return exit_code;
+  tell("{}: cannot write to standard output: {}\n", program, why);
+  return 1;
 }
 
 }  // namespace stepcast

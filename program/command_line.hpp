@@ -1,20 +1,21 @@
-// Shared by the command lines of all subcommands: values that are not empty, and messages about wrong ones.
+// The command line of a program, from its arguments to its exit code.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "program/about_itself.hpp"
+
 namespace stepcast {
 
-/// Makes an empty value of any option or argument, of the program or a subcommand, a usage error: `--csv "$FILE"` where
-/// FILE is not set would otherwise be as if --csv were not there. To be called when all options are added.
-void refuse_empty_values(CLI::App& app);
+/// Parses the arguments, which runs the subcommand's callback. What is wrong with them is told on standard error: exit
+/// code 2. An empty value is wrong, too: `--csv "$FILE"` where FILE is not set would be as if --csv were not there.
+/// @param about      for the hidden words of about_itself.hpp
+/// @param exit_code  left by the callback
+int parse_and_run(CLI::App& app, const AboutProgram& about, int argc, char** argv, const int& exit_code);
 
-/// Describes the error in a command line, ending in a newline. An unknown word comes first, with a similar known word:
-/// it is the usual reason why another word is missing.
-/// @param arguments  as given, without the program's name
-std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments);
+/// The exit code, if all that was printed arrives; 1 where it does not.
+int finish(const std::string& program, int exit_code);
 
 }  // namespace stepcast

@@ -281,14 +281,12 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
     }
   }
   file.write(write_value(profile));
-  const fs::path kept = compress_samples(options.samples());
   print_result(profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
     tell(
         "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n",
-        kept.string(), unused);
-  print_result(fmt::format("\nprofile {}, samples {}{}\n", options.output, kept.string(),
-                           kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)"));
+        options.samples().string(), unused);
+  print_result(fmt::format("\nprofile {}, samples {}\n", options.output, options.samples().string()));
   return all;
 }
 
@@ -330,8 +328,7 @@ int calibrate(const DeviceOptions& options) {
   const std::vector<TorchPair> pairs = torch_pairs(options, steps);
   ResultFile file(options.output);
   if (!options.tables.empty()) write_tables(options.tables, steps);
-  if (options.fresh)
-    for (const char* end : {"", ".gz"}) remove_file(options.samples().string() + end);
+  if (options.fresh) remove_file(options.samples());
   bool all_right = true;
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested())
@@ -400,7 +397,7 @@ void add_device(CLI::App& app, int& exit_code) {
   command->footer(
       "By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
       "Example: stepcast-calibrate device -o h100.json --quick\n"
-      "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
+      "         stepcast-calibrate device -o h100-resnet50.json --quick --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

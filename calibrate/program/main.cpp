@@ -1,13 +1,10 @@
 #include <exception>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/identity.hpp"
 #include "models/describe/fault.hpp"
-#include "program/about_itself.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
@@ -15,30 +12,18 @@
 namespace stepcast::calibrate {
 namespace {
 
-/// @returns the exit code, if all that was printed arrives
 int run_command(int argc, char** argv) {
   CLI::App app(
       "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
       "stepcast-calibrate");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer("Example: stepcast-calibrate device -o h100.json");
+  app.footer("Example: stepcast-calibrate device -o h100.json --quick");
   int exit_code = kOk;
   add_device(app, exit_code);
   add_link(app, exit_code);
   add_transfer(app, exit_code);
-  refuse_empty_values(app);
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (answered_about_itself(app, arguments, {version_number()})) return kOk;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, arguments));
-    return kUsage;
-  }
-  return exit_code;
+  return parse_and_run(app, {version_number()}, argc, argv, exit_code);
 }
 
 }  // namespace
@@ -65,10 +50,5 @@ int main(int argc, char** argv) {
     tell("stepcast-calibrate: {}\n", stepcast::sentence_of(error));
     return kFailed;
   }
-  if (exit_code == kUsage) return exit_code;
-  if (const std::string why = stepcast::finish_output(); !why.empty()) {
-    tell("stepcast-calibrate: cannot write to standard output: {}\n", why);
-    return kFailed;
-  }
-  return exit_code;
+  return stepcast::finish("stepcast-calibrate", exit_code);
 }

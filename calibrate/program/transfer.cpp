@@ -15,6 +15,7 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 #include "models/workload/transfer.hpp"
 #include "program/streams.hpp"
 
@@ -48,23 +49,23 @@ std::vector<double> widenings(const DeviceProfile& before, const DeviceProfile& 
 }
 
 std::string transfer_table(const DeviceProfile& before, const DeviceProfile& after) {
-  std::string text = fmt::format("{}\n\n{:<18} {:>14} {:>14}\n", after.description, "", "measured", "transferred");
-  const auto row = [&](const std::string& name, const std::string& was, const std::string& is) {
-    text += fmt::format("{:<18} {:>14} {:>14}\n", name, was, is);
-  };
+  TextTable table(1);
+  table.add({"", "measured", "transferred"});
   for (const PeakRate& peak : before.peaks) {
     const PeakRate* moved = find_peak(after, peak.dtype);
-    row(fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate),
-        moved == nullptr ? "left out" : human_text(moved->rate));
+    table.add({fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate),
+               moved == nullptr ? "left out" : human_text(moved->rate)});
   }
-  row("memory bandwidth", memory_rate(before.memory_bandwidth.value), memory_rate(after.memory_bandwidth.value));
-  row("launch", human_text(before.launch_overhead.value), human_text(after.launch_overhead.value));
-  row("layers", fmt::format("{}", before.layers.size()), fmt::format("{}", after.layers.size()));
-  row("kernels", fmt::format("{}", before.kernels.size()), fmt::format("{}", after.kernels.size()));
+  table.add(
+      {"memory bandwidth", memory_rate(before.memory_bandwidth.value), memory_rate(after.memory_bandwidth.value)});
+  table.add({"launch", human_text(before.launch_overhead.value), human_text(after.launch_overhead.value)});
+  table.add({"layers", std::to_string(before.layers.size()), std::to_string(after.layers.size())});
+  table.add({"kernels", std::to_string(before.kernels.size()), std::to_string(after.kernels.size())});
+  std::string text = after.description + "\n\n" + table.text();
   const std::vector<double> wider = widenings(before, after);
   if (!wider.empty())
-    text += fmt::format("bands are wider by {:.1f} % (median), {:.1f} % (largest)\n", 100 * median(wider),
-                        100 * *std::max_element(wider.begin(), wider.end()));
+    text += fmt::format("bands are wider by {} (median), {} (largest)\n", percent(median(wider)),
+                        percent(*std::max_element(wider.begin(), wider.end())));
   return text;
 }
 

@@ -117,12 +117,7 @@ LayerKernels attention_layer(const AttentionShape& s, Precision p) {
   };
   const double products = 4 * real(s.sequence) * real(s.memory) * real(s.d),
                softmax = 6 * real(s.heads) * real(s.sequence) * real(s.memory);
-  const auto kernel = [&](const char* pass, auto buffers, double operations,
-                          void (*reference)(const Call&, Precision)) {
-    return layer_kernel(
-        pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; },
-        [=](const Call& call) { reference(call, p); });
-  };
+  const auto kernel = kernel_maker(parameters_of(s), p);
   LayerKernels layer{kernel("attention-forward", forward_buffers, products + softmax, forward),
                      kernel("attention-data-gradient", data_buffers, 2 * products + softmax, data_gradient),
                      std::nullopt};

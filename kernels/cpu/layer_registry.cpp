@@ -1,5 +1,4 @@
 #include "kernels/cpu/lists.hpp"
-#include "kernels/layers.hpp"
 
 namespace stepcast::kernels {
 
@@ -25,6 +24,10 @@ std::vector<const Kernel*> LayerKernels::parts() const {
   for (const std::optional<Kernel>* part : {&forward, &data_gradient, &weight_gradient})
     if (*part) all.push_back(&**part);
   return all;
+}
+
+void add_layer(std::vector<Kernel>& list, const LayerKernels& layer) {
+  for (const Kernel* part : layer.parts()) list.push_back(*part);
 }
 
 std::vector<Kernel> product_layer_kernels() {

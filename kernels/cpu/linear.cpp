@@ -121,12 +121,7 @@ LayerKernels linear_layer(const LinearShape& s, Precision p) {
                                product_result(Role::weight_gradient, "dv", p, sizes.v, sum),
                                product_result(Role::weight_gradient, "db", p, sizes.bias, sum)};
   };
-  const auto kernel = [&](const char* pass, auto buffers, double operations,
-                          void (*reference)(const Call&, Precision)) {
-    return layer_kernel(
-        pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; },
-        [=](const Call& call) { reference(call, p); });
-  };
+  const auto kernel = kernel_maker(parameters_of(s), p);
   return {kernel("linear-forward", forward_buffers, product_flops(s) + bias_flops(s), forward),
           kernel("linear-data-gradient", data_buffers, product_flops(s), data_gradient),
           kernel("linear-weight-gradient", weight_buffers, product_flops(s) + bias_flops(s), weight_gradient)};

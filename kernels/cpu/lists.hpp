@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/kernel.hpp"
+#include "kernels/layers.hpp"
 
 namespace stepcast::kernels {
 
@@ -25,6 +26,9 @@ void add_decode_sums(std::vector<Kernel>& list);
 void add_feedback(std::vector<Kernel>& list);
 void add_product_layers(std::vector<Kernel>& list);
 void add_block_layers(std::vector<Kernel>& list);
+
+/// The parts that the layer has.
+void add_layer(std::vector<Kernel>& list, const LayerKernels& layer);
 
 /// n times a factor, plus a constant.
 inline std::function<double(std::int64_t)> linear(double per_element, double fixed = 0) {

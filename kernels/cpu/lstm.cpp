@@ -251,12 +251,7 @@ LayerKernels lstm_layer(const LstmShape& s, Precision p) {
                                product_result(Role::weight_gradient, "db", p, 4 * h, sum)};
   };
   const double products = 2 * real(s.steps) * (mx.macs() + mh.macs()), gates = kGateFlops * real(s.steps * h);
-  const auto kernel = [&](const char* pass, auto buffers, double operations,
-                          void (*reference)(const Call&, Precision)) {
-    return layer_kernel(
-        pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; },
-        [=](const Call& call) { reference(call, p); });
-  };
+  const auto kernel = kernel_maker(parameters_of(s), p);
   LayerKernels layer{kernel("lstm-forward", forward_buffers, products + gates, forward),
                      kernel("lstm-data-gradient", data_buffers, products + gates, data_gradient),
                      kernel("lstm-weight-gradient", weight_buffers, products, weight_gradient)};

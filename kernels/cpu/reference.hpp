@@ -117,4 +117,14 @@ Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64
 
 inline double real(std::int64_t count) { return static_cast<double>(count); }
 
+/// kernel(pass, buffers, operations of a sample, reference) for the passes of a layer.
+inline auto kernel_maker(std::vector<std::int64_t> parameters, Precision p) {
+  return [parameters = std::move(parameters), p](const char* pass, auto buffers, double operations,
+                                                 void (*reference)(const Call&, Precision)) {
+    return layer_kernel(
+        pass, name_of(p), parameters, buffers, [=](std::int64_t n) { return real(n) * operations; },
+        [=](const Call& call) { reference(call, p); });
+  };
+}
+
 }  // namespace stepcast::kernels

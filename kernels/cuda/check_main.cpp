@@ -66,17 +66,7 @@ std::vector<Task> list_tasks(std::int64_t largest) {
   if (largest < 1 << 17) return tasks;
   // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const LayerKernels large = conv2d_layer({.in = 48,
-                                             .out = 3,
-                                             .kernel_height = 3,
-                                             .kernel_width = 3,
-                                             .stride = 1,
-                                             .padding_height = 1,
-                                             .padding_width = 1,
-                                             .groups = 1,
-                                             .height = 224,
-                                             .width = 224},
-                                            precision);
+    const LayerKernels large = conv2d_layer(square_conv2d(48, 3, 3, 1, 224), precision);
     for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
   }
   return tasks;

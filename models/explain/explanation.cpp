@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "models/report/footnotes.hpp"
-#include "models/report/text_table.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

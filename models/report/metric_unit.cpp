@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

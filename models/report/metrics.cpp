@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/describe.hpp"
-#include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

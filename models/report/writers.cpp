@@ -12,9 +12,9 @@
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"
 #include "models/report/rows.hpp"
-#include "models/report/text_table.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

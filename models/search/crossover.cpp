@@ -8,8 +8,8 @@
 
 #include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
-#include "models/report/text_table.hpp"
 #include "models/search/interval_text.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

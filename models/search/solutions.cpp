@@ -4,9 +4,9 @@
 
 #include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
-#include "models/report/text_table.hpp"
 #include "models/search/interval_text.hpp"
 #include "models/study/alternatives.hpp"
+#include "models/unit/text_table.hpp"
 
 namespace stepcast {
 namespace {

@@ -48,6 +48,8 @@ class Engine {
 
   AnswerCount run() {
     tasks_ = list_tasks(plan_, look_up());
+    count_.runs = static_cast<std::size_t>(
+        std::count_if(tasks_.begin(), tasks_.end(), [](const AnswerTask& task) { return task.question != kNone; }));
     ProcessPool pool(options_.jobs);
     emit();
     while (!count_.stopped && !finished(pool)) {
@@ -153,6 +155,7 @@ class Engine {
   void complete_replay(const AnswerTask& task, const ChildAnswer& answer) {
     const ReplayQuestion& question = plan_.questions[task.question];
     ReplayAnswer& its_answer = answers_[task.question];
+    ++count_.runs_ended;
     Runs& runs = runs_[task.question];
     if (answer.error.empty()) runs.answers.push_back({task.run, Json::parse(answer.bytes)});
     else if (runs.error.empty()) runs.error = answer.is_model_error ? answer.error : "replay failed: " + answer.error;
@@ -193,6 +196,7 @@ class Engine {
     answers_.emplace_back();
     runs_.emplace_back();
     ++count_.replays;
+    count_.runs += static_cast<std::size_t>(runs_of(scenario));
     for (int run = 0; run < runs_of(scenario); ++run) tasks_.push_back({answers_.size() - 1, run, {}});
   }
 

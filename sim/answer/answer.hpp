@@ -30,6 +30,7 @@ struct AnswerCount {
   std::size_t by_equations = 0;  ///< points that need no replay, where that is asked before
   /// Different scenarios to replay; found in the cache; replayed now.
   std::size_t replays = 0, cached = 0, computed = 0;
+  std::size_t runs = 0, runs_ended = 0;  ///< of the replays that the cache lacks
   bool stopped = false;
 };
 

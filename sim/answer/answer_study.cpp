@@ -8,24 +8,24 @@
 
 namespace stepcast {
 
-std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs) {
+std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs, const PointProgress& progress) {
   std::vector<PointAnswer> answers(points.size());
   AnswerSink sink{[&](std::size_t point, PointAnswer&& answer) {
                     answers[point] = std::move(answer);
                     return std::string();
                   },
-                  [](std::size_t, const std::string&) {}};
+                  [](std::size_t, const std::string&) {}, progress};
   answer(points, {.jobs = jobs, .here = true}, *one_process(), sink);
   return answers;
 }
 
-Report answer_study(const Study& study, int jobs) {
+Report answer_study(const Study& study, int jobs, const PointProgress& progress) {
   Report report;
   report.name = study.name;
   report.description = study.description;
   report.axes = study.axes;
   report.baseline = baseline_of(study.points);
-  std::vector<PointAnswer> answers = answer_points(study.points, jobs);
+  std::vector<PointAnswer> answers = answer_points(study.points, jobs, progress);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const StudyPoint& point = study.points[i];
     if (point.scenario.baseline) report.given_baseline = true;
@@ -35,8 +35,8 @@ Report answer_study(const Study& study, int jobs) {
   return report;
 }
 
-Report answer_whole_study(const Study& study, int jobs) {
-  Report report = answer_study(study, jobs);
+Report answer_whole_study(const Study& study, int jobs, const PointProgress& progress) {
+  Report report = answer_study(study, jobs, progress);
   if (report.failed.empty()) return report;
   const FailedPoint& failed = report.failed.front();
   const std::string at = failed.coordinates.empty() ? "the scenario" : label(failed.coordinates);

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "models/strategy/builder.hpp"
-#include "sim/answer/replay_effort.hpp"
+#include "sim/answer/replay_messages.hpp"
 
 namespace stepcast {
 

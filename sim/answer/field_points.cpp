@@ -12,7 +12,6 @@
 #include "models/scenario/library.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/study/schema.hpp"
-#include "sim/answer/answer_study.hpp"
 
 namespace stepcast {
 namespace {
@@ -63,13 +62,13 @@ std::string coordinate_text(const AxisRange& range, double value) {
 }
 
 FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines,
-                         int jobs, std::function<void(const Study&)> announce)
+                         int jobs, PointProgress progress)
     : study_(std::move(study)),
       field_(std::move(field)),
       file_(std::move(file)),
       baselines_(baselines),
       jobs_(jobs),
-      announce_(std::move(announce)) {
+      progress_(std::move(progress)) {
   const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
   if (at == study_.axis_pointers.end())
     throw std::invalid_argument(
@@ -156,8 +155,7 @@ void FieldPoints::know(const Wanted& wanted) {
 }
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
-  announce_(study);
-  Report report = answer_whole_study(study, jobs_);
+  Report report = answer_whole_study(study, jobs_, progress_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     const std::optional<Note> memory = stepcast::memory_note(point);

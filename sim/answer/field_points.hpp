@@ -13,6 +13,7 @@
 #include "models/report/goal.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
+#include "sim/answer/answer_study.hpp"
 
 namespace stepcast {
 
@@ -41,11 +42,10 @@ class FieldPoints {
   /// @param study  at the values of a grid, as values_of sets them
   /// @param file   the study's, for errors
   /// @param baselines  whether points keep theirs, of which their speedup is
-  /// @param announce  told of every study before it is answered
   /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values
   /// only
   FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
-              std::function<void(const Study&)> announce);
+              PointProgress progress);
 
   /// All points of the study that differ in the field alone are one, its coordinate on the field left out.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
@@ -86,7 +86,7 @@ class FieldPoints {
   std::string file_;
   bool baselines_;
   int jobs_;
-  std::function<void(const Study&)> announce_;
+  PointProgress progress_;
   std::string axis_;
   std::map<std::string, double> grid_;  ///< values by their coordinates
   std::vector<std::size_t> owners_;     ///< the point that each of the study's is

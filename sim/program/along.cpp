@@ -11,9 +11,9 @@
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/replay_effort.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/replay/processes.hpp"
 
@@ -29,11 +29,6 @@ void refuse_points_along(const StudyOptions& options, const std::string& place) 
     if (const std::string axis = choice.substr(0, choice.find('='));
         axis == place || axis == place.substr(place.rfind('/') + 1))
       throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
-}
-
-void announce(const Study& study) {
-  if (const std::string text = announce_long_replays(study); !text.empty())
-    tell("stepcast: {} points: {}\n", study.points.size(), text);
 }
 
 /// The field and its ends; an axis is looked up in the study.
@@ -99,7 +94,7 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   Study first = study;
   FieldPoints points = read_option("--along", [&] {
     return FieldPoints(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs,
-                       announce);
+                       shown_progress());
   });
   const std::string start = coordinate_text(field.range, grid.front());
   std::erase_if(first.points, [&](const StudyPoint& point) {
@@ -167,9 +162,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
       .add_option("--json", options.json,
                   "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")
       ->type_name("PATH");
-  command.add_option("--jobs", options.jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(command, options.jobs);
 }
 
 int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,

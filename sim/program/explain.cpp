@@ -12,11 +12,10 @@
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/answer_study.hpp"
-#include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
@@ -96,7 +95,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;
-  explanation.point = answer_whole_study(changed, jobs).points.front();
+  explanation.point = answer_whole_study(changed, jobs, shown_progress()).points.front();
   explanation.point.coordinates = study.points.front().coordinates;
   const StepForecast& now = explanation.point.answers.shown();
   explanation.critical = critical_of(read);
@@ -114,9 +113,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
       one.refusal = why(error);
     }
   }
-  if (const std::string announcement = announce_long_replays(changed); !announcement.empty())
-    tell("stepcast: {} changes: {}\n", steps.size(), announcement);
-  const std::vector<PointAnswer> answers = answer_points(changed.points, jobs);
+  const std::vector<PointAnswer> answers = answer_points(changed.points, jobs, shown_progress());
   for (std::size_t i = 0; i < steps.size(); ++i) note_answer(*steps[i], answers[i], explanation.point);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0)
@@ -216,9 +213,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")
       ->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Example: stepcast explain quickstart --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });

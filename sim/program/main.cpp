@@ -1,9 +1,6 @@
 #include <exception>
-#include <string>
-#include <vector>
 
 #include "models/describe/fault.hpp"
-#include "program/about_itself.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
@@ -29,7 +26,6 @@ std::vector<ManualSection> manual_sections() {
             {"4", "A stated tolerance was missed."}}}};
 }
 
-/// @returns the exit code, if all that was printed arrives
 int run_command(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
@@ -51,17 +47,8 @@ int run_command(int argc, char** argv) {
   add_list(app, invocation);
   add_show(app, invocation);
   add_schema(app, invocation);
-  refuse_empty_values(app);
-  if (answered_about_itself(app, invocation.arguments, {version_number(), known_values, manual_sections()})) return kOk;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, invocation.arguments));
-    return kUsage;
-  }
-  return invocation.exit_code;
+  const AboutProgram about{version_number(), known_values, manual_sections()};
+  return parse_and_run(app, about, argc, argv, invocation.exit_code);
 }
 
 }  // namespace
@@ -87,10 +74,5 @@ int main(int argc, char** argv) {
     tell("stepcast: {}\n", sentence_of(error));
     return kRunFailed;
   }
-  if (exit_code == kUsage) return exit_code;
-  if (const std::string why = finish_output(); !why.empty()) {
-    tell("stepcast: cannot write to standard output: {}\n", why);
-    return kRunFailed;
-  }
-  return exit_code;
+  return finish("stepcast", exit_code);
 }

@@ -14,11 +14,10 @@
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/answer_study.hpp"
-#include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
@@ -95,9 +94,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
-  if (const std::string announcement = announce_long_replays(study); !announcement.empty())
-    tell("stepcast: {}\n", announcement);
-  const Report report = answer_study(study, options.jobs);
+  const Report report = answer_study(study, options.jobs, shown_progress());
 
   Json document;
   if (!options.json.empty() || !plot.empty())
@@ -146,9 +143,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("AXIS,...");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });

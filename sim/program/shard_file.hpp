@@ -25,6 +25,7 @@ struct ShardHeader {
   std::string program;  ///< version and source state
   Shard shard;
   std::size_t points = 0;  ///< of the whole study
+  std::size_t axes = 0;    ///< of the columns, the first ones
   std::vector<std::string> columns;
 };
 

@@ -112,6 +112,10 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
       ->type_name("NUMBER");
 }
 
+void add_jobs(CLI::App& command, int& jobs) {
+  command.add_option("--jobs", jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+}
+
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());

@@ -30,6 +30,9 @@ void add_points(CLI::App& command, StudyOptions& options);
 /// --evaluator, --fidelity and --tolerance, which are short for --set.
 void add_evaluation(CLI::App& command, StudyOptions& options);
 
+/// --jobs
+void add_jobs(CLI::App& command, int& jobs);
+
 /// The study with what the options change and choose.
 /// @param more  overrides of the subcommand's own
 /// @throws CLI::ValidationError for an option that does not say what it should; ScenarioError

@@ -13,7 +13,7 @@
 #include "sim/answer/point_rows.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
-#include "sim/program/progress.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
@@ -119,10 +119,10 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
       outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
-                                               study.points.size(), rows.columns()}));
+                                               study.points.size(), study.axes.size(), rows.columns()}));
   }
 
-  Progress progress;
+  Progress progress("stepcast");
   Verdict verdict;
   sink.take = [&](std::size_t point, const std::string& packed) {
     const PointRow row = unpack_row(packed);
@@ -133,7 +133,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     progress.clear();
     tell_failure(options.study.file, study, point, row.error);
   };
-  sink.progress = [&](const AnswerCount& count) { progress.show(count.done, count.points, verdict.failed); };
+  sink.progress = [&](const AnswerCount& count) { show(progress, count, verdict.failed); };
   sink.stop = [] { return stop_signal != 0; };
   if (ranks.size() == 1) stop_on_signals();  // mpirun ends all ranks itself
   const AnswerCount count = answer(study.points, settings, ranks, sink);

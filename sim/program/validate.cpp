@@ -10,13 +10,13 @@
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/validation_writers.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/answer_study.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/fit_suite.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/inspect_platform.hpp"
@@ -91,7 +91,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   }
   std::vector<Validation> validations;
   for (const Suite& suite : suites)
-    validations.push_back(validate(suite, answer_whole_study(suite.study, options.jobs)));
+    validations.push_back(validate(suite, answer_whole_study(suite.study, options.jobs, shown_progress())));
 
   if (options.csv != "-" && options.json != "-") {
     std::string text;
@@ -139,9 +139,7 @@ void add_validate(CLI::App& app, Invocation& invocation) {
       ->add_option("--json", options->json,
                    "write JSON with its manifests; - is standard output, instead of the tables")
       ->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_jobs(*command, options->jobs);
   command->footer(
       "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /cluster/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /strategy/exchange/backward_slowdown=1..2");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/part/protocols.hpp"
-#include "sim/replay/actor.hpp"
+#include "sim/replay/participants.hpp"
 
 namespace stepcast {
 namespace {

@@ -1,12 +1,31 @@
 #include "sim/replay/direct_exchanges.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "models/collective/direct.hpp"
-#include "sim/replay/actor.hpp"
-#include "sim/replay/shard_hosts.hpp"
+#include "models/price/shard_placement.hpp"
+#include "sim/replay/messages.hpp"
+#include "sim/replay/participants.hpp"
 
 namespace stepcast {
+namespace {
+
+/// Whether a worker is on the shard's own host.
+bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& graph) {
+  return graph.shards_co_located && worker == shard_host(cluster, graph.shards, true, shard);
+}
+
+/// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
+Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster,
+                     const StepGraph& graph) {
+  Bytes sum{};
+  for (std::size_t j = 0; j < shard_bytes.size(); ++j)
+    if (!is_beside(worker, static_cast<int>(j), cluster, graph)) sum += shard_bytes[j];
+  return sum;
+}
+
+}  // namespace
 
 DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
     : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
@@ -52,6 +71,35 @@ double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track
   for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[inbox], track));
   for (const auto& comm : comms) comm->wait();
   return sent;
+}
+
+AsynchronousServers::AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
+    : simulated_(simulated), cluster_(cluster), graph_(graph) {
+  if (graph.asynchronous)
+    for (int j = 0; j < graph.shards; ++j) shards_.push_back(simgrid::s4u::Mutex::create());
+}
+
+double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& track) {
+  const double start = now();
+  std::vector<Posted> outgoing{{simulated_.transfer(transfer, track.participant->number)}};
+  for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
+  return start;
+}
+
+double AsynchronousServers::execute(const ShardServe& serve, const Track& track) {
+  const bool beside = is_beside(track.participant->index, serve.shard, cluster_, graph_);
+  const auto& shard = shards_[serve.shard];
+  shard->lock();
+  const double start = now();
+  sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.host_cost).si());
+  shard->unlock();
+  return start;
+}
+
+double AsynchronousServers::execute(const ShardCopy& copy, const Track& track) {
+  const double start = now();
+  sleep((to_other_hosts(copy.shard_bytes, track.participant->index, cluster_, graph_) * cluster_.host_cost).si());
+  return start;
 }
 
 }  // namespace stepcast

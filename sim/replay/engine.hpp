@@ -1,11 +1,34 @@
-// The SimGrid engine of a replay, started with the options that the replay needs.
+// The SimGrid engine of a replay, with the options that it needs and stacks for its actors.
+//
+// SimGrid allocates each stack and protects the page below it, against overflow, which makes two mappings of memory a
+// stack. A process may have 65,530 by default (vm.max_map_count): beyond 30,000 actors SimGrid aborts. Without the
+// protection stacks lie side by side in one mapping, or few, and there is room for as many as memory holds.
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "sim/platform/compat.hpp"
 
 namespace stepcast {
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kAddressSanitizer = true;
+#elif defined(__has_feature)
+inline constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+
+/// Mappings of memory that a process may have; 65530, the default, where the system does not say.
+std::size_t most_mappings();
+
+/// Whether the stacks of so many actors are protected: where that takes no more than half of the mappings.
+bool protects_stacks(std::size_t actors, std::size_t mappings);
+
+/// Makes room in this process for the stacks of so many actors, and returns SimGrid's options for them.
+std::vector<std::string> prepare_stacks(std::size_t actors);
 
 /// Nearly no time is taken for none, only what is fatal is logged, and there is room for the stacks of so many actors.
 /// There may be one engine in a process.

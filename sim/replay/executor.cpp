@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <variant>
 
-#include "sim/replay/actor.hpp"
 #include "sim/replay/jitter.hpp"
+#include "sim/replay/participants.hpp"
 
 namespace stepcast {
 

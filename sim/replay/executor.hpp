@@ -3,7 +3,6 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/asynchronous_servers.hpp"
 #include "sim/replay/collective_rounds.hpp"
 #include "sim/replay/direct_exchanges.hpp"
 #include "sim/replay/participants.hpp"

@@ -22,7 +22,6 @@
 #include "sim/platform/platform_file.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/replay/sanitizer.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "models/describe/fault.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/replay/actor.hpp"
+#include "sim/replay/participants.hpp"
 
 namespace stepcast {
 

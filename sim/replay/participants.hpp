@@ -6,9 +6,16 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
+#include "sim/platform/compat.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
+
+inline double now() { return simgrid::s4u::Engine::get_clock(); }
+
+inline void sleep(double seconds) {
+  if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
+}
 
 /// One stream of one participant: an actor, which sleeps while it waits for others.
 struct Track {

@@ -1,27 +1,130 @@
 #include "sim/replay/replay.hpp"
 
+#include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/describe/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/engine.hpp"
-#include "sim/replay/fidelity.hpp"
-#include "sim/replay/tracks.hpp"
-#include "sim/replay/participants.hpp"
 #include "sim/replay/executor.hpp"
+#include "sim/replay/folding.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay_log.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 #include "sim/replay/step_progress.hpp"
-#include "sim/replay/timelines.hpp"
 
 namespace stepcast {
 namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// The lives of all tracks. A track is an actor that runs the tasks of its stream in order, step after step, each when its
+/// dependencies on the same participant have ended. A worker whose staleness is bounded waits for the slowest before it
+/// begins a step. How tasks are done is the executor's, when to stop the progress's.
+class Tracks {
+ public:
+  Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, StepProgress& progress,
+         Recorder& recorder)
+      : participants_(participants),
+        graph_(graph),
+        executor_(executor),
+        progress_(progress),
+        recorder_(recorder),
+        incoming_(graph.tasks.size()) {
+    for (const Dependency& d : graph.dependencies) incoming_[d.after].push_back(d);
+  }
+
+  /// @throws ModelError when a worker runs away, or a message is too large to be counted
+  void run(s4u::Engine& engine) {
+    std::size_t tracks = 0;
+    for (Participant& participant : participants_)
+      for (Track& track : participant.tracks) {
+        sg::add_actor(engine, "track", participant.host, [this, &track] { act(track); });
+        ++tracks;
+      }
+    engine.run();
+    if (failure_) std::rethrow_exception(failure_);
+    if (progress_.ran_away())
+      throw ModelError(fmt::format(
+          "an asynchronous worker does more than {} steps while the slowest does one: such a scenario has no step time",
+          StepProgress::kMostAhead));
+    if (ended_ < tracks)
+      throw std::logic_error(
+          fmt::format("the replay came to a stop with {} of {} streams still waiting", tracks - ended_, tracks));
+  }
+
+ private:
+  void act(Track& track) {
+    try {
+      live(track);
+      ++ended_;
+    } catch (const std::exception&) {  // may not leave an actor
+      failure_ = std::current_exception();
+      s4u::Actor::kill_all();
+    }
+  }
+
+  void live(Track& track) {
+    Participant& self = *track.participant;
+    for (int step = 0; progress_.begin(self.number, step); ++step)
+      for (const TaskId task : track.tasks) {
+        await_dependencies(track, task, step);
+        if (&track == &self.tracks.front() && task == track.tasks.front()) await_slowest(track, step);
+        const double start = executor_.execute(task, track, step);
+        recorder_.add(self, task, step, start, now());
+        finish(track, task, step);
+      }
+    wake_waiting_for_slowest();  // where the replay stops because this one ran away
+  }
+
+  void await_dependencies(Track& track, TaskId task, int step) {
+    const Participant& self = *track.participant;
+    for (const Dependency& d : incoming_[task]) {
+      if (step < d.lag || (d.until && step >= *d.until)) continue;
+      const auto before = static_cast<std::size_t>(d.before);
+      if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
+      while (self.done[before] < step - d.lag + 1) track.wait(d.before);
+    }
+  }
+
+  void await_slowest(Track& track, int step) {
+    while (progress_.is_too_far_ahead(step)) {
+      waiting_for_slowest_.push_back(&track);
+      track.wait();
+    }
+  }
+
+  void finish(Track& track, TaskId task, int step) {
+    Participant& self = *track.participant;
+    ++self.done[task];
+    for (Track& other : self.tracks)
+      if (other.awaited == task) other.notify();
+    if (task == track.tasks.back()) progress_.end_track(track.number, step, now());
+    if (progress_.end_task(self.number, step, now())) wake_waiting_for_slowest();
+  }
+
+  void wake_waiting_for_slowest() {
+    for (Track* track : std::exchange(waiting_for_slowest_, {})) track->notify();
+  }
+
+  std::vector<Participant>& participants_;
+  const StepGraph& graph_;
+  Executor& executor_;
+  StepProgress& progress_;
+  Recorder& recorder_;
+  std::vector<std::vector<Dependency>> incoming_;  ///< by task
+  std::vector<Track*> waiting_for_slowest_;
+  std::size_t ended_ = 0;       ///< tracks
+  std::exception_ptr failure_;  ///< of some track
+};
 
 std::unique_ptr<SimulatedCluster> make_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,
                                                const StepGraph& graph, FidelityDecision& fidelity) {
@@ -34,8 +137,8 @@ std::string describe(const FidelityDecision& fidelity, const SimulatedCluster& s
   return fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
 }
 
-Progress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
-                        const StepGraph& graph) {
+StepProgress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
+                            const StepGraph& graph) {
   std::vector<int> tasks;
   std::size_t tracks = 0;
   for (const Participant& participant : participants) {
@@ -43,11 +146,11 @@ Progress begin_progress(const std::vector<Participant>& participants, const Scen
     for (const Track& track : participant.tracks) tasks.back() += static_cast<int>(track.tasks.size());
     tracks += participant.tracks.size();
   }
-  return Progress(progress_rules(scenario, graph), tasks, tracks);
+  return StepProgress(progress_rules(scenario, graph), tasks, tracks);
 }
 
 ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
-                 const Progress& progress, Recorder& recorder) {
+                 const StepProgress& progress, Recorder& recorder) {
   ReplayLog log{kinds, recorder.take_timelines(), progress.step_ends(), {}, progress.period(), progress.last()};
   for (const Participant& participant : participants)
     if (participant.role == Role::worker) log.worker_pass_ends.push_back(progress.step_ends(participant.number));
@@ -66,9 +169,9 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   std::vector<Participant> participants = participants_on(*simulated, graph);
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
   Executor executor(*simulated, scenario, graph, run);
-  Progress progress = begin_progress(participants, scenario, graph);
+  StepProgress progress = begin_progress(participants, scenario, graph);
   Recorder recorder(empty_timelines(*simulated, cluster, graph, kinds), participants, graph, observer);
-  run_tracks(engine, participants, graph, executor, progress, recorder);
+  Tracks(participants, graph, executor, progress, recorder).run(engine);
 
   ReplayResult result = result_of(log_of(participants, kinds, progress, recorder), scenario, graph);
   result.forecast.fidelity = describe(fidelity, *simulated);

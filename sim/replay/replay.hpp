@@ -1,10 +1,10 @@
 // Replays a step graph on a simulated cluster.
 //
 // Every stream of every worker (and parameter-server shard) is a SimGrid actor that runs its tasks in order,
-// step after step, waiting for the dependencies on its own participant (tracks.hpp). Compute tasks are executions on
+// step after step, waiting for the dependencies on its own participant (replay.cpp). Compute tasks are executions on
 // the worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
 // have reached it and proceeds round by round, every message a flow; direct messages start when their sender
-// reaches them (executor.hpp). The replay ends when the steady state is proven (progress.hpp, steady_state.hpp), or
+// reaches them (executor.hpp). The replay ends when the steady state is proven (step_progress.hpp), or
 // after max_steps; the step time follows from when steps ended (replay_log.hpp).
 //
 // Full or folded (simulated_cluster.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one

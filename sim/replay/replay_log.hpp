@@ -11,7 +11,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/scenario/scenario.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/replay/steady_state.hpp"
+#include "sim/replay/step_progress.hpp"
 
 namespace stepcast {
 

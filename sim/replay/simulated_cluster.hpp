@@ -1,7 +1,7 @@
 // Where a replay takes place: the participants and messages that it simulates, and the SimGrid hosts they use.
 //
 // Full: every worker and shard, every message a flow. Folded: one of each class of those that are alike
-// (fold.hpp), on a platform that has one link for each class of links.
+// (folding.hpp), on a platform that has one link for each class of links.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,62 @@
 #include "sim/replay/step_progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/replay/replay_log.hpp"
 
 namespace stepcast {
+namespace {
+
+/// Steps over which differences are seen to fall: those of neighbouring steps need not.
+constexpr std::ptrdiff_t kSpan = 8;
+
+}  // namespace
+
+/// The most that a stream's latest ends are off those of c steps before, shifted by D.
+double SteadyState::difference(int c) const {
+  const auto shift = static_cast<std::size_t>(c);
+  const double d = seconds(c);
+  double most = 0.0;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(memory_); ++i)
+    for (std::size_t s = 0; s < at(i).size(); ++s) most = std::max(most, std::abs(at(i)[s] - at(i + shift)[s] - d));
+  return most;
+}
+
+/// Whether differences have fallen to less than half twice, in as many spans of steps, and at that pace all that are to
+/// come add up to little.
+bool SteadyState::converges(int c) const {
+  const std::deque<double>& all = differences_[static_cast<std::size_t>(c) - 1];
+  if (static_cast<std::ptrdiff_t>(all.size()) < 3 * kSpan) return false;
+  const auto most = [&](std::ptrdiff_t spans_ago) {
+    return *std::max_element(all.end() - (spans_ago + 1) * kSpan, all.end() - spans_ago * kSpan);
+  };
+  const double latest = most(0), before = most(1);
+  if (latest > before / 2 || before > most(2) / 2) return false;
+  const double pace = latest / before;
+  return kSpan * latest * pace / (1 - pace) <= kConverged * seconds(c);
+}
+
+std::optional<Period> SteadyState::add(std::vector<double> ends) {
+  history_.push_back(std::move(ends));
+  const auto window = static_cast<std::size_t>(memory_) + 1;
+  if (history_.size() > window + static_cast<std::size_t>(longest_period_)) history_.pop_front();
+
+  const int longest = std::min(longest_period_, static_cast<int>(history_.size() - std::min(history_.size(), window)));
+  for (int c = 1; c <= longest; ++c) {
+    // Times are sums of many terms: rounding grows with the clock itself.
+    const double allowed = tolerance_ * seconds(c) + 4e-15 * at(0).front();
+    std::deque<double>& differences = differences_[static_cast<std::size_t>(c) - 1];
+    differences.push_back(difference(c));
+    if (differences.back() <= allowed) return Period{c, seconds(c)};
+    if (static_cast<std::ptrdiff_t>(differences.size()) > 3 * kSpan) differences.pop_front();
+  }
+  for (int c = 1; c <= longest; ++c)
+    if (converges(c)) return Period{c, seconds(c), true};
+  return {};
+}
+
 namespace {
 
 /// Counts one more at `step`.
@@ -28,12 +79,12 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   return rules;
 }
 
-Progress::Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
+StepProgress::StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
     : rules_(rules), own_(tasks.size()), tracks_(tracks), steady_(rules.longest_lag) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += own_[i].tasks = tasks[i];
 }
 
-bool Progress::begin(std::size_t participant, int step) {
+bool StepProgress::begin(std::size_t participant, int step) {
   Own& self = own_[participant];
   if (stopping_ && step > (rules_.asynchronous ? self.begun : begun_)) return false;
   if (runs_away(step)) {
@@ -45,21 +96,21 @@ bool Progress::begin(std::size_t participant, int step) {
   return true;
 }
 
-bool Progress::runs_away(int step) const {
+bool StepProgress::runs_away(int step) const {
   return rules_.asynchronous && !stopping_ && step > kMostAhead * (slowest_ + 1);
 }
 
-bool Progress::is_too_far_ahead(int step) const {
+bool StepProgress::is_too_far_ahead(int step) const {
   return rules_.staleness && !stopping_ && step - slowest_ > *rules_.staleness;
 }
 
-void Progress::end_track(std::size_t track, int step, double time) {
+void StepProgress::end_track(std::size_t track, int step, double time) {
   const auto offset = static_cast<std::size_t>(step - first_kept_);
   while (track_ends_.size() <= offset) track_ends_.emplace_back(tracks_, 0.0);
   track_ends_[offset][track] = time;
 }
 
-bool Progress::end_task(std::size_t participant, int step, double time) {
+bool StepProgress::end_task(std::size_t participant, int step, double time) {
   Own& self = own_[participant];
   if (count(self.ended, step) == self.tasks) self.step_ends.push_back(time);
   if (count(ended_, step) < tasks_) return false;
@@ -67,7 +118,7 @@ bool Progress::end_task(std::size_t participant, int step, double time) {
   return true;
 }
 
-void Progress::end_step(int step, double time) {
+void StepProgress::end_step(int step, double time) {
   step_ends_.push_back(time);
   slowest_ = step + 1;
   if (stopping_) return;

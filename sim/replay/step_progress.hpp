@@ -1,6 +1,6 @@
 // How far a replay has come, and when it has come far enough.
 //
-// It stops once its steady state is proven (steady_state.hpp) or max_steps have ended everywhere. What has begun by then
+// It stops once its steady state is proven or max_steps have ended everywhere. What has begun by then
 // is still ended: synchronous participants all end the latest step that one of them has begun, since collectives need
 // all workers; asynchronous ones each their own.
 //
@@ -14,9 +14,50 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/steady_state.hpp"
 
 namespace stepcast {
+
+struct Period {
+  int steps = 1;           ///< c: the pattern repeats after so many steps
+  double seconds = 0.0;    ///< D: and takes so long
+  bool converges = false;  ///< it is not reached but approached, and D is within kConverged of its limit
+};
+
+/// When is a replay in its steady state?
+///
+/// A replay without randomness is a deterministic system: if all its streams end some consecutive steps exactly as they
+/// ended the steps c before, shifted by one and the same time D, then so will all later steps. It is then periodic, with
+/// D/c per step. Enough consecutive steps means as many as its longest dependency reaches back, plus one.
+///
+/// Messages that share links at different times may come nearer to their pattern with every step and never reach it
+/// (servers on a torus: a tenth nearer each step). Differences between streams then fall like a geometric series, and so
+/// does the change still to come. The step time is told once that is little.
+class SteadyState {
+ public:
+  static constexpr double kConverged = 1e-6;
+
+  /// @param memory     longest lag of a dependency, in steps
+  /// @param tolerance  relative to D: two times count as equal
+  explicit SteadyState(int memory, int longest_period = 16, double tolerance = 1e-10)
+      : memory_(memory), longest_period_(longest_period), tolerance_(tolerance), differences_(longest_period) {}
+
+  /// Adds the ends of every stream in the next step; returns the period once there is one.
+  std::optional<Period> add(std::vector<double> ends);
+
+ private:
+  [[nodiscard]] const std::vector<double>& at(std::size_t steps_ago) const {
+    return history_[history_.size() - 1 - steps_ago];
+  }
+  [[nodiscard]] double seconds(int c) const { return at(0).front() - at(c).front(); }
+  [[nodiscard]] double difference(int c) const;
+  [[nodiscard]] bool converges(int c) const;
+
+  int memory_;
+  int longest_period_;
+  double tolerance_;
+  std::deque<std::vector<double>> history_;      ///< newest last
+  std::vector<std::deque<double>> differences_;  ///< by period, newest last
+};
 
 struct ProgressRules {
   bool asynchronous = false;
@@ -29,11 +70,11 @@ struct ProgressRules {
 
 ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
 
-class Progress {
+class StepProgress {
  public:
   /// @param tasks  by participant: how many of a step it takes part in
   /// @param tracks  of all participants
-  Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
+  StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
 
   /// A participant's track has come to `step`. Whether it begins it, or has nothing more to do.
   bool begin(std::size_t participant, int step);

@@ -1,7 +1,7 @@
 // Folded replay: time and memory against the number of workers, exactness up to 512, and full replay beside a plain
 // SimGrid loop over the same messages.
 //
-//     folding_bench RESULT.json [--quick]        notebooks/plot_folding.py draws it
+//     folding_bench RESULT.json [--quick]        notebooks/plot_growth.py draws it
 //
 // Every measurement is a process of its own, forked from this one: its seconds are those from the step graph to
 // the answer, platform included; its memory is the largest resident set.

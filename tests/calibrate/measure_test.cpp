@@ -6,8 +6,6 @@
 #include <random>
 
 #include "calibrate/calibration_error.hpp"
-#include "calibrate/calibration_progress.hpp"
-#include "calibrate/gzip.hpp"
 #include "calibrate/measure.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -279,36 +277,6 @@ TEST_CASE("a full disk ends the measurement and keeps what was measured") {
                     ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
 }
 
-TEST_CASE("compressed samples are read, and continued") {
-  if (!has_gzip()) return;
-  std::mt19937_64 random(4);
-  std::string text;
-  for (int i = 0; i < 300000; ++i) text += static_cast<char>('a' + random() % 20);
-  CHECK(gunzip(gzip(text)) == text);
-  CHECK(gunzip(gzip("")) == std::string());
-  CHECK_FALSE(gunzip("no gzip"));
-  CHECK_FALSE(gunzip(gzip(text).substr(0, 1000)));
-
-  const Folder folder;
-  const fs::path path = folder / "a.samples.jsonl";
-  World world;
-  world.next = [](int) { return Sample{2e-3, 1e9}; };
-  const std::vector<Subject> subjects = {subject_of(world, "one", {100, 200})};
-  {
-    SampleFile file(path, kHeader);
-    measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
-  }
-  const fs::path compressed = compress_samples(path);
-  CHECK(compressed == path.string() + ".gz");
-  CHECK_FALSE(fs::exists(path));
-  CHECK(read_samples(path)->records.size() == 2);
-  const int before = world.cold_runs;
-  SampleFile file(path, kHeader);
-  CHECK(file.count() == 2);
-  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
-  CHECK(world.cold_runs == before);
-}
-
 TEST_CASE("no time is taken of a kernel that is wrong, and errors name what failed") {
   const Folder folder;
   World world;
@@ -403,11 +371,4 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
       std::find_if(records.begin(), records.end(), [](const Record& r) { return r.name == "device/product"; });
   for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
   CHECK(own->discarded > 0);
-}
-
-TEST_CASE("progress tells the time left") {
-  CHECK(progress_text(20, 20, 100, 0, "one") == "20 of 100 measured: one");
-  // 10 in 5 s, 70 to go.
-  CHECK(progress_text(30, 20, 100, 5, "") == "30 of 100 measured, 35 s left");
-  CHECK(progress_text(30, 20, 1000, 5, "") == "30 of 1000 measured, 8 min 5 s left");
 }

@@ -23,12 +23,12 @@ same=(--workload resnet20-cifar10 --batch 8 --dtype tf32 --dtype bf16)
 # Measured first, then the same command with PyTorch's steps: nothing is measured anew.
 run 0 -o profile.json "${same[@]}" --tables tables
 [[ $(ls tables) == $'resnet20-cifar10-vanilla-8-bf16.json\nresnet20-cifar10-vanilla-8-tf32.json' ]] || fail "tables: $(ls tables)"
-gunzip -c profile.samples.jsonl.gz >before.jsonl 2>/dev/null || cp profile.samples.jsonl before.jsonl
+cp profile.samples.jsonl before.jsonl
 cp profile.json before.json
 torch tf32.json 'pass'
 torch bf16.json 'step.update(dtype="bf16", step_time_s=0.001, quartiles_s=[0.001, 0.001], samples_s=[0.001], cudnn=None)'
 run 0 -o profile.json "${same[@]}" --torch-step tf32.json --torch-step bf16.json
-gunzip -c profile.samples.jsonl.gz >after.jsonl 2>/dev/null || cp profile.samples.jsonl after.jsonl
+cp profile.samples.jsonl after.jsonl
 cmp before.jsonl after.jsonl || fail "it measured again"
 python3 - <<'PYTHON' || fail "the profile"
 import json

@@ -75,7 +75,7 @@ PYTHON
 
 # Samples by another path, taken elsewhere, make a profile here, where there is no cuDNN. Convolutions of six kinds: the
 # first, one of each of three widths, and two that double the width.
-gunzip -c profile.samples.jsonl.gz 2>/dev/null | cat - profile.samples.jsonl 2>/dev/null | sed "s#\"layer/\(conv2d-[a-z-]*\)/#\"layer/\1/cudnn-#" >cudnn.samples.jsonl
+sed "s#\"layer/\(conv2d-[a-z-]*\)/#\"layer/\1/cudnn-#" profile.samples.jsonl >cudnn.samples.jsonl
 run 0 -o cudnn.json --workload resnet20-cifar10 --batch 8 --dtype tf32 --fit-only
 python3 - <<'PYTHON' || fail "--fit-only by cuDNN"
 import json

@@ -7,8 +7,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
-sys.path.insert(0, str(SCENARIOS))
+SCRIPTS = Path(__file__).parents[2] / "calibrate"
+sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
 try:
     import torch
@@ -75,7 +75,7 @@ class Hooks(unittest.TestCase):
             self.assertEqual((table["optimizer"], table["dtype"]), ("adam", "fp32"))
             self.assertRegex(table["source"], "computed in bf16.*Left out: 30 frozen parameters")  # 5·5 + 5
             for wrong in ({"batch": 0}, {"dtype": "float32"}, {"compute_dtype": "half"}, {"optimizer": "lion"}):
-                with self.assertRaises(measure.MeasureError): timer.write(path, **{"batch": 6, "optimizer": "adam", **wrong})
+                with self.assertRaises(measure.ScriptError): timer.write(path, **{"batch": 6, "optimizer": "adam", **wrong})
 
     def test_sparse_gradients_are_refused(self):
         model = nn.Sequential(nn.Embedding(9, 4, sparse=True), nn.Linear(4, 3))
@@ -84,19 +84,19 @@ class Hooks(unittest.TestCase):
             with timer.forward(): loss = model(torch.randint(9, (6,))).sum()
             with timer.backward(): loss.backward()
             with timer.update(): model.zero_grad()
-        with self.assertRaisesRegex(measure.MeasureError, "0.weight has a sparse gradient"): timer.medians()
+        with self.assertRaisesRegex(measure.ScriptError, "0.weight has a sparse gradient"): timer.medians()
 
     def test_models_that_exchange_are_refused(self):
         class DistributedDataParallel(Net): pass
         for model in (DistributedDataParallel(), nn.ModuleList([DistributedDataParallel()])):
-            with self.assertRaisesRegex(measure.MeasureError, "the module inside it"): measure.StepTimer(model)
-        with self.assertRaisesRegex(measure.MeasureError, "no device"): measure.StepTimer(nn.ReLU())
-        with self.assertRaisesRegex(measure.MeasureError, "float64"): measure.StepTimer(Net().double())
+            with self.assertRaisesRegex(measure.ScriptError, "the module inside it"): measure.StepTimer(model)
+        with self.assertRaisesRegex(measure.ScriptError, "no device"): measure.StepTimer(nn.ReLU())
+        with self.assertRaisesRegex(measure.ScriptError, "float64"): measure.StepTimer(Net().double())
 
 
 class CommandLine(unittest.TestCase):
     def run_script(self, *arguments, status=0):
-        run = subprocess.run([sys.executable, SCENARIOS / "measure_torch.py", *arguments, "--device", "cpu", "--warm-up", "1", "--steps", "6"], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, SCRIPTS / "measure_torch.py", *arguments, "--device", "cpu", "--warm-up", "1", "--steps", "6"], capture_output=True, text=True)
         self.assertEqual(run.returncode, status, run.stderr)
         return run
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "scenarios"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "calibrate"))
 sys.dont_write_bytecode = True
 import measure_torch as measure
 
@@ -71,7 +71,7 @@ class Medians(unittest.TestCase):
     def test_marks_share_no_period_with_the_loop(self):
         for period in (2, 3, 4, 8):  # as of two models that take turns
             turns = train(steps=40, gradients=lambda step: (("b", 2.0),) if step % period else (("a", 5.0),))
-            with self.assertRaisesRegex(measure.MeasureError, "has a gradient in some passes only"): turns.times(later)
+            with self.assertRaisesRegex(measure.ScriptError, "has a gradient in some passes only"): turns.times(later)
 
     def test_it_ends_after_its_steps(self):
         clock = Clock()
@@ -122,16 +122,16 @@ class Medians(unittest.TestCase):
         for record, message in ((train(steps=6), "6 steps that update\\(\\) ended, of which the first 1 warm up; 6 after these is the least"),
                                 (train(steps=9, gradients=lambda step: (("b", 1.0),) if step == 4 else (("b", 1.0), ("a", 2.0))), "a has a gradient in some passes only"),
                                 (train(steps=9, gradients=()), "no parameter had a gradient")):
-            with self.assertRaisesRegex(measure.MeasureError, message): record.times(later)
+            with self.assertRaisesRegex(measure.ScriptError, message): record.times(later)
         record = train(steps=9)
-        with self.assertRaisesRegex(measure.MeasureError, "backward\\(\\) without a forward"):
+        with self.assertRaisesRegex(measure.ScriptError, "backward\\(\\) without a forward"):
             with record.backward(): pass
-        with self.assertRaisesRegex(measure.MeasureError, "update\\(\\) without backward"):
+        with self.assertRaisesRegex(measure.ScriptError, "update\\(\\) without backward"):
             with record.update(): pass
-        with self.assertRaisesRegex(measure.MeasureError, "backward\\(\\) inside forward\\(\\)"):
+        with self.assertRaisesRegex(measure.ScriptError, "backward\\(\\) inside forward\\(\\)"):
             with record.forward():
                 with record.backward(): pass
-        with self.assertRaisesRegex(measure.MeasureError, "forward\\(\\) a second time"):
+        with self.assertRaisesRegex(measure.ScriptError, "forward\\(\\) a second time"):
             with record.forward(): pass
             with record.forward(): pass
         record = train(steps=9)
@@ -139,7 +139,7 @@ class Medians(unittest.TestCase):
             with record.forward(): pass
             with record.backward(): pass
         with record.update(): pass
-        with self.assertRaisesRegex(measure.MeasureError, "steps of 1 to 2 passes"): record.times(later)
+        with self.assertRaisesRegex(measure.ScriptError, "steps of 1 to 2 passes"): record.times(later)
 
 
 class Document(unittest.TestCase):
@@ -170,7 +170,7 @@ class Document(unittest.TestCase):
             optimizer = type(name, (Optimizer,), {"param_groups": groups})()
             self.assertEqual(measure.optimizer_kind(optimizer), kind)
         self.assertEqual([measure.optimizer_kind(name) for name in ("sgd", "momentum", "adam", "AdamW")], ["sgd", "momentum", "adam", "adam"])
-        with self.assertRaisesRegex(measure.MeasureError, "optimizer adafactor; allowed"): measure.optimizer_kind("adafactor")
+        with self.assertRaisesRegex(measure.ScriptError, "optimizer adafactor; allowed"): measure.optimizer_kind("adafactor")
 
     def test_doubts(self):
         steady = train(steps=20).times(later)
@@ -184,7 +184,7 @@ class Document(unittest.TestCase):
         self.assertRegex(measure.doubts(late)[0], "^the first gradient is ready after 80% of backward")
 
     def test_one_type(self):
-        with self.assertRaisesRegex(measure.MeasureError, "gradients of bf16 and fp32"):
+        with self.assertRaisesRegex(measure.ScriptError, "gradients of bf16 and fp32"):
             measure.dtype_of([measure.Gradient("a", [1], "fp32"), measure.Gradient("b", [1], "bf16")])
 
     def test_durations(self):

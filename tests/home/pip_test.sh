@@ -3,7 +3,7 @@
 # program of the tree BUILD. Skipped where Debian's pip, venv, setuptools or wheel are missing.
 set -euo pipefail
 build=$1 project=$2 version=$3
-/usr/bin/python3 -c 'import ensurepip, pip, setuptools, venv, wheel' 2>/dev/null || exit 77
+/usr/bin/python3 -c 'import setuptools, wheel, pip, ensurepip, venv' 2>/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset STEPCAST_SCENARIOS STEPCAST_PROGRAM

@@ -9,7 +9,6 @@
 
 #include "models/describe/fault.hpp"
 #include "models/price/cluster_prices.hpp"
-#include "models/price/path_prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -453,17 +452,6 @@ TEST_CASE("gossip: the exchange beside the computation, or after it") {
 // --- collective benchmark
 
 TEST_CASE("a benchmark's step is the collective") {
-  property("whatever the operation, its price", [] {
-    const Cluster cluster = random_star();
-    CollectiveBenchmark benchmark;
-    benchmark.operation = static_cast<Operation>(integer_between(0, 3));
-    benchmark.size = Bytes(positive_between(1, 1e9));
-    const Prices prices = collective_prices(cluster);
-    const CollectiveCall call = decide(benchmark.operation, {}, benchmark.size, cluster.workers, prices, {1});
-    const Seconds expected =
-        price(call.algorithm->cost(benchmark.size, cluster.workers, call.parameters), prices).total();
-    assert_close(expected.si(), step_time(scenario_of(cluster, benchmark), {}), 1e-12, "step");
-  });
   // All-gather of 8 MB among 4 at 1 GB/s, bandwidth only: 3/4·8 MB = 6 ms by any algorithm of the table.
   CollectiveBenchmark gather;
   gather.operation = Operation::all_gather;

@@ -7,10 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
-transcript crossover crossover-pipe-sgd "$scenarios/pipe-sgd.json" --along /cluster/link/bandwidth=100Mbps..100Gbps
 transcript crossover crossover-workers "$scenarios/quickstart.json" --along workers=1..64
-transcript crossover crossover-collectives "$scenarios/collectives.json" --along size=1KiB..1GiB --point algorithm=ring --point algorithm=halving-doubling --point algorithm=double-binary-tree --point algorithm=binary-tree
-transcript crossover crossover-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --over 'variant=Pufferfish'
 transcript crossover crossover-replay "$scenarios/collectives.json" --along size=1KiB..1GiB --grid 5 --point algorithm=ring --point algorithm=halving-doubling --set /cluster/workers=8 --evaluator replay --jobs 2 2>/dev/null
 transcript crossover crossover-among "$scenarios/quickstart.json" --along /cluster/link/latency=0us..1ms --among variant --among bandwidth --point workload=resnet50-v100 --point workers=8 --point workers=64 --over bandwidth=25Gbps
 # A batch of 16 is too much for the device unless all blocks are computed again.

@@ -8,8 +8,6 @@ trap 'rm -rf "$work"' EXIT
 
 source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
 transcript explain explain-memory "$scenarios/llm.json" --point variant=all-reduce --point nics=1
-transcript explain explain-all-reduce "$scenarios/pufferfish-resnet50.json" --set '/variants=[]'
-transcript explain explain-pipelined "$scenarios/pipelining.json" --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps
 transcript explain explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
 transcript explain explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
 

@@ -9,7 +9,6 @@
 #include "models/scenario/foldable.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/replay_job.hpp"
-#include "sim/replay/fidelity.hpp"
 #include "sim/replay/folding.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"

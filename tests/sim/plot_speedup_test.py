@@ -4,6 +4,7 @@
     plot_speedup_test.py PATH/plot_speedup.py
 """
 import importlib.util
+import os
 import sys
 
 try:
@@ -12,6 +13,8 @@ except ImportError:
     print("no matplotlib: skipped")
     sys.exit(77)
 
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
+sys.dont_write_bytecode = True
 spec = importlib.util.spec_from_file_location("plot_speedup", sys.argv[1])
 plot = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(plot)

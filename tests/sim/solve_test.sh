@@ -7,8 +7,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
-transcript solve solve-efficiency "$scenarios/pipe-sgd.json" --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9 --point batch=64
-transcript solve solve-quickstart "$scenarios/quickstart.json" --along bandwidth=1Gbps..400Gbps --for efficiency=0.9 --point workload=resnet50-v100 --point workers=16 --point workers=64
 transcript solve solve-bucket "$scenarios/quickstart.json" --along /strategy/exchange/bucket_cap=1MiB..64MiB:x2 --set '/variants=[]' --set '/strategy={"kind":"all-reduce","exchange":{"grouping":"bucketed"}}' --point workers=16
 transcript solve solve-workers "$scenarios/nics.json" --along /cluster/workers=8..128:8 --for busbw=400Gbps --point size=32MB
 transcript solve solve-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --for efficiency=1 --set /workload/batch=16 --evaluator equations

@@ -1,4 +1,4 @@
-#include "sim/replay/steady_state.hpp"
+#include "sim/replay/step_progress.hpp"
 
 #include <cmath>
 

@@ -16,9 +16,8 @@
 #include "sim/answer/digest.hpp"
 #include "sim/answer/forecast_json.hpp"
 #include "sim/answer/frames.hpp"
-#include "sim/answer/replay_key.hpp"
 #include "sim/answer/plan.hpp"
-#include "sim/program/progress.hpp"
+#include "sim/answer/replay_key.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/support/catch.hpp"
@@ -306,14 +305,4 @@ TEST_CASE("a shard's name is i/n with i below n") {
   for (const char* text :
        {"", "1", "1/1", "2/1", "-1/2", "0/0", "1/2/3", "0/ 2", " 0/2", "a/b", "0/1000001", "0/99999999999999999999999"})
     CHECK_THROWS_AS(parse_shard(text), std::invalid_argument);
-}
-
-TEST_CASE("progress: points, rate and time left") {
-  // 30 points in 10 s after 20 that were there: 3 points/s, and 50 are left: 16.7 s, which is 17 s.
-  CHECK(progress_text(50, 100, 0, 20, 10) == "50 of 100 points, 3 points/s, 17 s left");
-  // 1 in 100 s: 0.01 points/s, 99 left: 9900 s = 2 h 45 min.
-  CHECK(progress_text(1, 100, 1, 0, 100) == "1 of 100 points, 0.01 points/s, 2 h 45 min left, 1 failed");
-  // 10 in 10 s, 90 left: 90 s.
-  CHECK(progress_text(10, 100, 0, 0, 10) == "10 of 100 points, 1 points/s, 1 min 30 s left");
-  CHECK(progress_text(20, 100, 0, 20, 10) == "20 of 100 points");
 }

@@ -22,12 +22,9 @@ import argparse
 import importlib
 import json
 import math
-import os
 import sys
 
-
-class ExportError(Exception):
-    """What stands in the way, and the remedy."""
+from torch_common import ScriptError, import_torch, write
 
 
 def pair(value):
@@ -37,7 +34,7 @@ def pair(value):
 def one_stride(stride, where):
     stride = pair(stride)
     if stride[0] != stride[1]:
-        raise ExportError(f"{where}: strides {stride} differ by direction; a layer table has one stride for both")
+        raise ScriptError(f"{where}: strides {stride} differ by direction; a layer table has one stride for both")
     return stride[0]
 
 
@@ -63,9 +60,9 @@ def without_defaults(**shape):
 
 def conv2d(m, inputs, output, where):
     if m.padding_mode != "zeros" or pair(m.dilation) != [1, 1]:
-        raise ExportError(f"{where}: padding mode {m.padding_mode} and dilation {m.dilation}; a layer table knows zero padding without dilation")
+        raise ScriptError(f"{where}: padding mode {m.padding_mode} and dilation {m.dilation}; a layer table knows zero padding without dilation")
     if isinstance(m.padding, str):
-        raise ExportError(f"{where}: padding \"{m.padding}\"; give it in numbers")
+        raise ScriptError(f"{where}: padding \"{m.padding}\"; give it in numbers")
     return {"kind": "conv2d", **without_defaults(in_=m.in_channels, out=m.out_channels, kernel=pair(m.kernel_size), stride=one_stride(m.stride, where), padding=pair(m.padding), groups=m.groups),
             **({"bias": True} if m.bias is not None else {}), "input": list(inputs[0][2:])}
 
@@ -73,7 +70,7 @@ def conv2d(m, inputs, output, where):
 def conv_transpose2d(m, inputs, output, where):
     stride = one_stride(m.stride, where)
     if list(output[2:]) != [stride * n for n in inputs[0][2:]] or m.groups != 1:
-        raise ExportError(f"{where}: output {list(output[2:])} of input {list(inputs[0][2:])}, {m.groups} groups; a layer table knows stride times the input, one group")
+        raise ScriptError(f"{where}: output {list(output[2:])} of input {list(inputs[0][2:])}, {m.groups} groups; a layer table knows stride times the input, one group")
     return {"kind": "conv_transpose2d", "in": m.in_channels, "out": m.out_channels, "kernel": pair(m.kernel_size), "stride": stride, "bias": m.bias is not None, "input": list(inputs[0][2:])}
 
 
@@ -83,14 +80,14 @@ def linear(m, inputs, output, where):
 
 def batch_norm(m, inputs, output, where):
     if not m.affine:
-        raise ExportError(f"{where}: a norm without parameters; a layer table's has weight and bias")
+        raise ScriptError(f"{where}: a norm without parameters; a layer table's has weight and bias")
     spatial = list(inputs[0][2:]) or [1, 1]
     return {"kind": "batch_norm", "channels": m.num_features, "input": spatial if len(spatial) == 2 else [1] + spatial}
 
 
 def layer_norm(m, inputs, output, where):
     if m.weight is None:
-        raise ExportError(f"{where}: a norm without weight; a layer table's has one")
+        raise ScriptError(f"{where}: a norm without weight; a layer table's has one")
     width = math.prod(m.normalized_shape)
     return {"kind": "layer_norm", **without_defaults(width=width, rows=sample_elements(inputs[0]) // width), **({} if m.bias is not None else {"bias": False})}
 
@@ -113,7 +110,7 @@ def pool_of(function, channels, kernel, stride, padding, extent, output, where):
     stride = one_stride(stride if stride else kernel, where)
     computed = [(n + 2 * p - k) // stride + 1 for n, p, k in zip(extent, padding, kernel)]
     if computed != list(output[2:]):
-        raise ExportError(f"{where}: output {list(output[2:])}, but (n + 2 padding - kernel)/stride + 1 is {computed}; ceil_mode and dilation have no place in a layer table")
+        raise ScriptError(f"{where}: output {list(output[2:])}, but (n + 2 padding - kernel)/stride + 1 is {computed}; ceil_mode and dilation have no place in a layer table")
     return {"kind": "pool", "function": function, "channels": channels, **without_defaults(kernel=kernel, stride=stride, padding=padding), "input": list(extent)}
 
 
@@ -129,7 +126,7 @@ def adaptive_pool(function):
         extent, size = list(inputs[0][2:]), list(output[2:])
         if extent == size: return None  # each output is its input
         if any(n % k for n, k in zip(extent, size)):
-            raise ExportError(f"{where}: {extent} pooled to {size}, which does not divide it")
+            raise ScriptError(f"{where}: {extent} pooled to {size}, which does not divide it")
         kernel = [n // k for n, k in zip(extent, size)]
         stride = 1 if size == [1, 1] else one_stride(kernel, where)
         return {"kind": "pool", "function": function, "channels": inputs[0][1], **without_defaults(kernel=kernel, stride=stride), "input": extent}
@@ -148,7 +145,7 @@ def softmax_loss(m, inputs, output, where):
 def lstm(m, inputs, output, where):
     """One layer of the table for each of the module's: tensors as PyTorch cuts them."""
     if m.bidirectional or m.proj_size or not m.bias or not m.batch_first:
-        raise ExportError(f"{where}: an LSTM that is bidirectional, projected, without bias or not batch_first; export the plain one")
+        raise ScriptError(f"{where}: an LSTM that is bidirectional, projected, without bias or not batch_first; export the plain one")
     steps = inputs[0][1]
     layers = []
     for i in range(m.num_layers):
@@ -160,7 +157,7 @@ def lstm(m, inputs, output, where):
 def multihead_attention(m, inputs, output, where):
     """Projections of queries, keys and values, the attention, the projection of its output."""
     if not m.batch_first or not m._qkv_same_embed_dim or m.bias_k is not None or m.add_zero_attn:
-        raise ExportError(f"{where}: attention that is not batch_first, has other key or value widths, or added keys; export the plain one")
+        raise ScriptError(f"{where}: attention that is not batch_first, has other key or value widths, or added keys; export the plain one")
     d, bias, queries, keys = m.embed_dim, m.in_proj_bias is not None, inputs[0][1], inputs[1][1]
     project = lambda rows: {"kind": "linear", **without_defaults(in_=d, out=d, rows=rows), **({} if bias else {"bias": False})}
     scores = {"kind": "attention", "heads": m.num_heads, "d": d, "sequence": queries, **({} if keys == queries else {"memory": keys})}
@@ -256,7 +253,7 @@ def trace(module, examples, leaves=(), skips=()):
     try:
         graph = fx.GraphModule(module, Tracer().trace(module))
     except Exception as error:  # whatever a module's own code throws on proxies
-        raise ExportError(f"torch.fx cannot trace it: {error}; name the submodule whose code branches on values with --leaf or --skip") from error
+        raise ScriptError(f"torch.fx cannot trace it: {error}; name the submodule whose code branches on values with --leaf or --skip") from error
     modules, layers, seen, names = dict(graph.named_modules()), [], {}, {}
 
     def append(name, found, parameters):
@@ -265,7 +262,7 @@ def trace(module, examples, leaves=(), skips=()):
             shape = dict(shape)
             if parameters and any(id(p) in seen for p in parameters):
                 if shape["kind"] != "linear" or seen.get(id(parameters[0])) is None:
-                    raise ExportError(f"{name}: its parameters are used a second time; a layer table knows that of a linear layer's weight alone (tied)")
+                    raise ScriptError(f"{name}: its parameters are used a second time; a layer table knows that of a linear layer's weight alone (tied)")
                 shape["tied"] = True
             layers.append((part if count == 1 else f"{part}.{count}", shape))
         for p in parameters: seen[id(p)] = name
@@ -276,7 +273,7 @@ def trace(module, examples, leaves=(), skips=()):
             kind = type(m).__name__
             if listed(skips, target, m): return result
             if kind not in MODULES:
-                raise ExportError(f"{target}: the module {kind} is unknown; --skip {target} (or {kind}) leaves it out, --leaf is for known kinds: {', '.join(MODULES)}")
+                raise ScriptError(f"{target}: the module {kind} is unknown; --skip {target} (or {kind}) leaves it out, --leaf is for known kinds: {', '.join(MODULES)}")
             append(target, layers_of(target, kind, MODULES, m, shapes_in([args, kwargs], torch), first(result), f"{target} ({kind})"), list(m.parameters()))
             return result
 
@@ -293,7 +290,7 @@ def trace(module, examples, leaves=(), skips=()):
             shapes = shapes_in([args, kwargs], torch)
             if function in skips or function in FREE or not shapes: return result
             if function not in FUNCTIONS:
-                raise ExportError(f"{where}: the function {function} is unknown; --skip {function} leaves it out; known: {', '.join(sorted(FUNCTIONS))}, and without time: {', '.join(sorted(FREE))}")
+                raise ScriptError(f"{where}: the function {function} is unknown; --skip {function} leaves it out; known: {', '.join(sorted(FUNCTIONS))}, and without time: {', '.join(sorted(FREE))}")
             append(where, layers_of(where, function, FUNCTIONS, Arguments(function, args, kwargs), shapes, first(result), f"{where} ({function})"), [])
             return result
 
@@ -313,13 +310,13 @@ def export(module, examples, leaves=(), skips=(), loss=True):
     """The layers, whose parameters are the module's."""
     layers, output = trace(module, examples, leaves, skips)
     if loss and not any(shape["kind"] == "softmax_loss" for _, shape in layers):
-        if len(output) < 2: raise ExportError(f"the output's shape is {output}, which has no classes for a loss; --no-loss adds none")
+        if len(output) < 2: raise ScriptError(f"the output's shape is {output}, which has no classes for a loss; --no-loss adds none")
         # Images have their classes in the second dimension, rows in the last.
         classes, rows = (output[1], math.prod(output[2:])) if len(output) == 4 else (output[-1], rows_of(output))
         layers.append(("loss", {"kind": "softmax_loss", **without_defaults(classes=classes, rows=rows)}))
     found, wanted = sum(parameters_of(shape) for _, shape in layers), sum(p.numel() for p in module.parameters())
     if found != wanted:
-        raise ExportError(f"the layers hold {found:,} parameters, but the module {wanted:,}: something was skipped, is not called, or is a bare Parameter, which has no layer kind")
+        raise ScriptError(f"the layers hold {found:,} parameters, but the module {wanted:,}: something was skipped, is not called, or is a bare Parameter, which has no layer kind")
     return layers
 
 
@@ -356,30 +353,12 @@ def make(options):
     """The module, in training mode, and CALLABLE's name."""
     sys.path[:0] = options.path
     module_name, colon, callable_name = options.what.partition(":")
-    if not colon: raise ExportError("allowed is MODULE:CALLABLE, such as torchvision.models:resnet50")
+    if not colon: raise ScriptError("allowed is MODULE:CALLABLE, such as torchvision.models:resnet50")
     try:
         called = getattr(importlib.import_module(module_name), callable_name)
     except (ImportError, AttributeError) as error:
-        raise ExportError(f"{error}; --path FOLDER looks for modules elsewhere, too") from error
+        raise ScriptError(f"{error}; --path FOLDER looks for modules elsewhere, too") from error
     return called(*json.loads(options.args), **json.loads(options.kwargs)).train(), callable_name
-
-
-def import_torch(program):
-    try:
-        import torch
-    except ImportError:
-        sys.exit(f"{program}: torch is missing for {sys.executable}; install Debian's python3-torch or PyPI's torch, or run it with another interpreter")
-    return torch
-
-
-def write(text, path):
-    """All of the file or nothing; - is standard output."""
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    beside = path + ".part"
-    with open(beside, "w", encoding="utf-8") as file: file.write(text)
-    os.replace(beside, path)
 
 
 def arguments():
@@ -395,14 +374,14 @@ def arguments():
 
 def main():
     options = arguments()
-    torch = import_torch("export_torch.py")
     try:
+        torch = import_torch()
         module, callable_name = make(options)
         types = options.input_dtype + ["float32"] * len(options.input)
         # Two samples, since a batch norm of one value a channel cannot train.
         examples = [torch.zeros([2] + [int(n) for n in sizes.split(",")], dtype=getattr(torch, kind)) for sizes, kind in zip(options.input, types)]
         layers = export(module, examples, options.leaf, options.skip, not options.no_loss)
-    except (ExportError, ImportError, AttributeError, TypeError, ValueError) as error:
+    except (ScriptError, ImportError, AttributeError, TypeError, ValueError) as error:
         sys.exit(f"export_torch.py: {options.what}: {error}")
     source = f"Shapes: {options.what}, traced by torch.fx {torch.__version__}; batch assumed."
     text = document(layers, options.name or callable_name, options.description, source, options.batch, options.sample, options.optimizer)

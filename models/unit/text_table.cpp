@@ -1,4 +1,4 @@
-#include "models/report/text_table.hpp"
+#include "models/unit/text_table.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@ when each gradient is ready in backward, the update. Any model will do; its laye
 In a training loop of your own, on one worker, without DDP or FSDP around the model (of DDP, give ddp.module and train
 under ddp.no_sync()):
 
-    from measure_torch import StepTimer         # PYTHONPATH=.../scenarios
+    from measure_torch import StepTimer         # PYTHONPATH=.../calibrate
 
     timer = StepTimer(model)                    # times 40 steps after 10, and then does nothing any more
     for inputs, labels in batches:
@@ -47,10 +47,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import export_torch as exporter
-
-
-class MeasureError(Exception):
-    """What stands in the way, and the remedy."""
+from torch_common import ScriptError, check_device, import_torch, write
 
 
 # Steps ------------------------------------------------------------------------------------------------------------
@@ -96,7 +93,7 @@ class Steps:
     LEAST = 6  # at least two of them are marked, and two are not
 
     def __init__(self, now, warm_up, steps):
-        if warm_up < 0 or steps < self.LEAST: raise MeasureError(f"{warm_up} steps of warm-up and {steps} that count; at least 0 and {self.LEAST}")
+        if warm_up < 0 or steps < self.LEAST: raise ScriptError(f"{warm_up} steps of warm-up and {steps} that count; at least 0 and {self.LEAST}")
         self.now, self.warm_up, self.steps = now, warm_up, steps
         self.done, self.inside = [], None
         self._begin_step()
@@ -118,7 +115,7 @@ class Steps:
     @contextlib.contextmanager
     def _part(self, what, begin, end):
         """Of a step that is to be timed; a part that raises ends its step, which does not count then."""
-        if self.inside: raise MeasureError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
+        if self.inside: raise ScriptError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
         if self.is_complete:
             yield
             return
@@ -137,7 +134,7 @@ class Steps:
     def forward(self):
         def begin(last):
             if last and last.backward_end is None:
-                raise MeasureError("forward() a second time without backward(); all that is computed forward for one backward, by other models too, goes into one forward(), and validation into none")
+                raise ScriptError("forward() a second time without backward(); all that is computed forward for one backward, by other models too, goes into one forward(), and validation into none")
             if self.step.is_marked: self.watch()
             self.step.passes.append(Pass(self.now()))
 
@@ -145,7 +142,7 @@ class Steps:
 
     def backward(self):
         def begin(last):
-            if not last or last.backward_end is not None: raise MeasureError("backward() without a forward() of its own before it")
+            if not last or last.backward_end is not None: raise ScriptError("backward() without a forward() of its own before it")
             last.backward_begin = self.now()
 
         def end():
@@ -157,7 +154,7 @@ class Steps:
     def update(self):
         def begin(last):
             if not last or last.backward_end is None:
-                raise MeasureError("update() without backward() before it; each step is forward, backward, update, and what a closure computes is in none of these")
+                raise ScriptError("update() without backward() before it; each step is forward, backward, update, and what a closure computes is in none of these")
 
         def end():
             self.step.end = self.now()
@@ -174,9 +171,9 @@ class Steps:
         """Medians over the steps after those of the warm-up."""
         kept = self.done[self.warm_up :]
         if len(kept) < self.LEAST:
-            raise MeasureError(f"{len(self.done)} steps that update() ended, of which the first {self.warm_up} warm up; {self.LEAST} after these is the least, {self.steps} are wanted")
+            raise ScriptError(f"{len(self.done)} steps that update() ended, of which the first {self.warm_up} warm up; {self.LEAST} after these is the least, {self.steps} are wanted")
         counts = {len(step.passes) for step in kept}
-        if len(counts) > 1: raise MeasureError(f"steps of {min(counts)} to {max(counts)} passes; a workload's steps all have as many: time such alone")
+        if len(counts) > 1: raise ScriptError(f"steps of {min(counts)} to {max(counts)} passes; a workload's steps all have as many: time such alone")
 
         def forward(a_pass): return seconds(a_pass.begin, a_pass.backward_begin)
 
@@ -202,8 +199,8 @@ class Steps:
         gradients = set(marked[0].ready)
         for other in marked:
             if odd := gradients ^ set(other.ready):
-                raise MeasureError(f"{sorted(odd)[0]} has a gradient in some passes only; a workload has the same in each: time steps that train the same parameters")
-        if not gradients: raise MeasureError("no parameter had a gradient; is the model the one that is trained, by backward()?")
+                raise ScriptError(f"{sorted(odd)[0]} has a gradient in some passes only; a workload has the same in each: time steps that train the same parameters")
+        if not gradients: raise ScriptError("no parameter had a gradient; is the model the one that is trained, by backward()?")
         marks_cost = statistics.median(seconds(p.backward_begin, p.backward_end) for p in marked) / backward
         ready = sorted((statistics.median(seconds(p.backward_begin, p.ready[g]) for p in marked) / marks_cost, g) for g in gradients)
         ends = [at for at, _ in ready[:-1]] + [backward]
@@ -234,7 +231,7 @@ def duration(seconds, digits=6):
 
 def dtype_of(gradients):
     types = {gradient.dtype for gradient in gradients}
-    if len(types) > 1: raise MeasureError(f"gradients of {' and '.join(sorted(types))}; a workload has one type: say which by dtype=")
+    if len(types) > 1: raise ScriptError(f"gradients of {' and '.join(sorted(types))}; a workload has one type: say which by dtype=")
     return types.pop()
 
 
@@ -243,7 +240,7 @@ def optimizer_kind(optimizer):
     name = (optimizer if isinstance(optimizer, str) else type(optimizer).__name__).lower()
     if name == "sgd" and any(group.get("momentum") for group in getattr(optimizer, "param_groups", [])): return "momentum"
     kinds = {"sgd": "sgd", "momentum": "momentum", "adam": "adam", "adamw": "adam", "nadam": "adam", "radam": "adam"}
-    if name not in kinds: raise MeasureError(f"optimizer {name}; allowed are sgd (no state), momentum (one vector of state) and adam (two): say which one it is like")
+    if name not in kinds: raise ScriptError(f"optimizer {name}; allowed are sgd (no state), momentum (one vector of state) and adam (two): say which one it is like")
     return kinds[name]
 
 
@@ -285,7 +282,7 @@ def doubts(times):
 class StepTimer(Steps):
     """Times a model's training steps; see this file's beginning. Make it where the model is on its device.
 
-    After `warm_up` and `steps` more it is complete, and costs nothing in a loop that goes on. Raises MeasureError where
+    After `warm_up` and `steps` more it is complete, and costs nothing in a loop that goes on. Raises ScriptError where
     steps are not as a workload has them.
     """
 
@@ -298,13 +295,13 @@ class StepTimer(Steps):
         self.torch, self.model = torch, model
         for module in model.modules():
             if type(module).__name__ in self.EXCHANGING or any(base.__name__ == "FSDPModule" for base in type(module).__mro__):
-                raise MeasureError(f"the model has a {type(module).__name__}, whose exchange would be timed too; give and train the module inside it, on one device (of DDP ddp.module, under ddp.no_sync())")
+                raise ScriptError(f"the model has a {type(module).__name__}, whose exchange would be timed too; give and train the module inside it, on one device (of DDP ddp.module, under ddp.no_sync())")
         if torch.distributed.is_available() and torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
             print(f"measure_torch.py: {torch.distributed.get_world_size()} workers: what they exchange in backward would be timed too; train under ddp.no_sync(), or one worker", file=sys.stderr)
         trained = self._trained()
         devices = {p.device for p in trained.values()}
         if len(devices) != 1 or next(iter(devices)).type not in ("cuda", "cpu"):
-            raise MeasureError(f"trained parameters on {', '.join(sorted(map(str, devices))) or 'no device'}; allowed is one CUDA device, or the CPU")
+            raise ScriptError(f"trained parameters on {', '.join(sorted(map(str, devices))) or 'no device'}; allowed is one CUDA device, or the CPU")
         self.device = devices.pop()
         super().__init__(self._event if self.device.type == "cuda" else time.perf_counter, warm_up, steps)
         self.gradients, self.sparse, self._hooks = {}, set(), []
@@ -315,7 +312,7 @@ class StepTimer(Steps):
 
     def _describe(self, trained):
         if odd := {str(p.dtype) for p in trained.values()} - set(self.TYPES):
-            raise MeasureError(f"parameters of {sorted(odd)[0]}; allowed are {', '.join(self.TYPES)}")
+            raise ScriptError(f"parameters of {sorted(odd)[0]}; allowed are {', '.join(self.TYPES)}")
         self.gradients = {name: Gradient(name, list(p.shape), self.TYPES[str(p.dtype)]) for name, p in trained.items()}
 
     def _event(self):
@@ -343,7 +340,7 @@ class StepTimer(Steps):
 
     def medians(self):
         if self.sparse:
-            raise MeasureError(f"{sorted(self.sparse)[0]} has a sparse gradient, of which workers exchange some rows only; a workload has dense ones (Embedding: sparse=False)")
+            raise ScriptError(f"{sorted(self.sparse)[0]} has a sparse gradient, of which workers exchange some rows only; a workload has dense ones (Embedding: sparse=False)")
         if self.device.type != "cuda": return self.times(lambda a, b: b - a)
         self.torch.cuda.synchronize(self.device)
         return self.times(lambda a, b: a.elapsed_time(b) / 1e3)
@@ -363,8 +360,8 @@ class StepTimer(Steps):
         ready = [self.gradients[gradient] for gradient, _ in times.gaps]
         dtype = dtype or dtype_of(ready)
         for given in (dtype, compute_dtype or dtype):
-            if given not in DTYPES: raise MeasureError(f"dtype {given}; allowed are {', '.join(DTYPES)}")
-        if not isinstance(batch, int) or batch < 1: raise MeasureError(f"batch {batch}; allowed are whole numbers of samples from 1 on")
+            if given not in DTYPES: raise ScriptError(f"dtype {given}; allowed are {', '.join(DTYPES)}")
+        if not isinstance(batch, int) or batch < 1: raise ScriptError(f"batch {batch}; allowed are whole numbers of samples from 1 on")
         optimizer = optimizer_kind(optimizer)
         low, high = times.backward_quartiles
         remarks = self._left_out(ready) + doubts(times)
@@ -373,7 +370,7 @@ class StepTimer(Steps):
         head = {"name": name or (Path(path).stem if path != "-" else "measured"), "description": description, "source": source, "batch": batch,
                 "sample": sample, "dtype": dtype, "optimizer": optimizer}
         if path != "-": Path(path).parent.mkdir(parents=True, exist_ok=True)
-        exporter.write(document(times, self.gradients, head), str(path))
+        write(document(times, self.gradients, head), str(path))
         print("\n".join([f"{len(ready)} gradients, {sum(g.elements for g in ready):,} parameters; forward {duration(times.forward, 4)}, backward {duration(times.backward, 4)}, update {duration(times.update, 4)}",
                          *remarks, *self._memory(),
                          f"where the network is given by its layers' shapes instead, the same is, with the profile of this device: \"measured\": {measured(times, batch, compute_dtype or dtype, optimizer)}"]), file=sys.stderr)
@@ -404,7 +401,7 @@ def random_inputs(torch, options, device, dtype):
             continue
         name, _, largest = kind.partition(":")
         if name not in ("int32", "int64") or not largest.isdigit() or int(largest) < 1:
-            raise MeasureError(f"--input-dtype {kind}; allowed are float, and int64:N or int32:N for numbers below N")
+            raise ScriptError(f"--input-dtype {kind}; allowed are float, and int64:N or int32:N for numbers below N")
         made.append(torch.randint(int(largest), shape, device=device, dtype=getattr(torch, name)))
     return made
 
@@ -416,14 +413,13 @@ def scores_of(torch, output):
     else: outputs = list(output) if isinstance(output, (tuple, list)) else []
     scores = [one if one.dim() == 4 else one.reshape(-1, one.shape[-1])
               for one in outputs if isinstance(one, torch.Tensor) and one.is_floating_point() and one.dim() >= 2]
-    if not scores: raise MeasureError("the output has no classes for a loss; time a training loop of your own by StepTimer")
+    if not scores: raise ScriptError("the output has no classes for a loss; time a training loop of your own by StepTimer")
     return scores
 
 
 def run(torch, options):
     device = torch.device(options.device)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise MeasureError("PyTorch sees no CUDA device; --device cpu times the CPU")
+    check_device(torch, options.device)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = options.dtype == "tf32"
     torch.backends.cudnn.benchmark = True  # as training scripts do: the fastest algorithm of each shape
     dtype = getattr(torch, DTYPES[options.dtype])
@@ -467,10 +463,9 @@ def arguments():
 
 def main():
     options = arguments()
-    torch = exporter.import_torch("measure_torch.py")
     try:
-        run(torch, options)
-    except (MeasureError, exporter.ExportError, OSError) as error:
+        run(import_torch(), options)
+    except (ScriptError, OSError) as error:
         sys.exit(f"measure_torch.py: {options.what}: {error}")
     except Exception as error:  # whatever a module's own code throws: where it did is for its author to see
         traceback.print_exc()

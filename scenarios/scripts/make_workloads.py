@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the layer tables of scenarios/workloads that give shapes: python3 scenarios/make_workloads.py
+"""Writes the layer tables of scenarios/workloads that give shapes: python3 scenarios/scripts/make_workloads.py [FOLDER]
 
 Each network is spelled out layer by layer, in forward order, with every layer that takes time. Parameters, gradients
 and multiply-accumulates follow from the shapes in stepcast itself; `parameters` in each file is the count known from
 elsewhere, which stepcast checks. Three transformers are given by their sizes alone, which are there to be changed, so
-their counts are checked by tests/model/networks_test.cpp. Nothing but Python is needed. To add a network, write a file
+their counts are checked by tests/model/networks_test.cpp. Nothing but Python is needed; FOLDER is for the test that compares. To add a network, write a file
 like these by hand, or a function here.
 """
 
 import json
+import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "workloads"
+FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "workloads"
 PUFFERFISH = "hwang595/Pufferfish, commit 3f7a271a"
 GRACE = "sands-lab/grace-benchmarks, commit b1e71046"
 
@@ -94,9 +95,9 @@ def write(name, network, description, source, parameters, batch, sample="image",
     (FOLDER / f"{name}.json").write_text("\n".join(lines) + "\n")
 
 
-def write_transformer(name, description, source, **sizes):
+def write_transformer(name, description, source, dtype=None, **sizes):
     """A batch of one sequence, Adam; the layers follow in stepcast (models/workload/transformer_layers.hpp)."""
-    head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", "optimizer": "adam"}
+    head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", **({"dtype": dtype} if dtype else {}), "optimizer": "adam"}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
     sizes = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in sizes.items())
     (FOLDER / f"{name}.json").write_text("\n".join(["{", *lines, '  "transformer": {', sizes, "  }", "}"]) + "\n")
@@ -525,9 +526,9 @@ def transformers():
                       layers=48, hidden=1600, heads=25, vocabulary=50257, sequence=1024, dropout=True)
     llama = {"gated": True, "positions": False, "tied": False, "bias": False}
     write_transformer("llama-2-7b", "Llama 2 7B on sequences of 4096 tokens", "Shapes: Touvron et al., 2023 (Llama 2), as Hugging Face's Llama-2-7b; batch assumed.",
-                      layers=32, hidden=4096, heads=32, ffn=11008, vocabulary=32000, sequence=4096, **llama)
+                      dtype="bf16", layers=32, hidden=4096, heads=32, ffn=11008, vocabulary=32000, sequence=4096, **llama)
     write_transformer("llama-3-8b", "Llama 3 8B on sequences of 8192 tokens", "Shapes: Llama Team, The Llama 3 Herd of Models, 2024, table 3, as Hugging Face's Meta-Llama-3-8B; batch assumed.",
-                      layers=32, hidden=4096, heads=32, kv_heads=8, ffn=14336, vocabulary=128256, sequence=8192, **llama)
+                      dtype="bf16", layers=32, hidden=4096, heads=32, kv_heads=8, ffn=14336, vocabulary=128256, sequence=8192, **llama)
 
 
 def ncf():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the validation suites of scenarios/validation: python3 scenarios/make_suites.py [FOLDER]
+"""Writes the validation suites of scenarios/validation: python3 scenarios/scripts/make_suites.py [FOLDER]
 
 What was measured is read from scenarios/validation/measurements, copies of published numbers with their sources; what each
 study assumes is written here. Compute times are those of a table measured elsewhere, scaled to the step that the suite's own
@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 MEASUREMENTS = HERE / "validation" / "measurements"
 
 

@@ -1,4 +1,4 @@
-#include "sim/replay/actor_stacks.hpp"
+#include "sim/replay/engine.hpp"
 
 #include <algorithm>
 #include <string>

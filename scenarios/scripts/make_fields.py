@@ -10,11 +10,11 @@ import pathlib
 import subprocess
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "fields.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "fields.md"
 PARTS = ("scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite")
 INTRODUCTION = """# Fields
 
-Every field of a scenario, of its parts and of a suite. `scenarios/make_fields.py` writes this page from `stepcast schema`.
+Every field of a scenario, of its parts and of a suite. `scenarios/scripts/make_fields.py` writes this page from `stepcast schema`.
 A list in place of a scenario's value makes an axis. A field without a default has to be written.
 A quantity is a number with its unit; the units below are examples, and `stepcast schema` has them all.
 """
@@ -162,7 +162,7 @@ def main(stepcast, check=""):
         return 0
     if PAGE.read_text(encoding="utf-8") == text:
         return 0
-    print(f"{PAGE} is stale; write it anew: scenarios/make_fields.py PROGRAM", file=sys.stderr)
+    print(f"{PAGE} is stale; write it anew: scenarios/scripts/make_fields.py PROGRAM", file=sys.stderr)
     return 1
 
 

@@ -11,10 +11,10 @@ using namespace stepcast;
 namespace {
 
 /// Two participants with one track of one task each.
-Progress of_two(const ProgressRules& rules) { return Progress(rules, {1, 1}, 2); }
+StepProgress of_two(const ProgressRules& rules) { return StepProgress(rules, {1, 1}, 2); }
 
 /// A participant begins a step and ends it; whether with it all have.
-bool do_step(Progress& progress, std::size_t participant, int step, double end) {
+bool do_step(StepProgress& progress, std::size_t participant, int step, double end) {
   REQUIRE(progress.begin(participant, step));
   progress.end_track(participant, step, end);
   return progress.end_task(participant, step, end);
@@ -25,7 +25,7 @@ bool do_step(Progress& progress, std::size_t participant, int step, double end) 
 TEST_CASE("synchronous participants all end the latest step that one has begun") {
   ProgressRules rules;
   rules.max_steps = 2;
-  Progress progress = of_two(rules);
+  StepProgress progress = of_two(rules);
   CHECK_FALSE(do_step(progress, 0, 0, 1));
   CHECK(do_step(progress, 1, 0, 2));
   CHECK_FALSE(do_step(progress, 0, 1, 3));
@@ -46,7 +46,7 @@ TEST_CASE("asynchronous participants end their own steps only") {
   ProgressRules rules;
   rules.asynchronous = true;
   rules.max_steps = 1;
-  Progress progress = of_two(rules);
+  StepProgress progress = of_two(rules);
   CHECK_FALSE(do_step(progress, 0, 0, 1));
   REQUIRE(progress.begin(0, 1));
   CHECK(do_step(progress, 1, 0, 2));
@@ -56,7 +56,7 @@ TEST_CASE("asynchronous participants end their own steps only") {
 
 TEST_CASE("a step of several tracks ends with the last task") {
   // The first participant has two tracks, of one and of two tasks.
-  Progress progress({}, {3, 1}, 3);
+  StepProgress progress({}, {3, 1}, 3);
   REQUIRE(progress.begin(0, 0));
   REQUIRE(progress.begin(1, 0));
   CHECK_FALSE(progress.end_task(0, 0, 1));
@@ -76,7 +76,7 @@ TEST_CASE("a period ends a replay, from the step on where one may be") {
     ProgressRules rules;
     rules.periodic_from = from;
     rules.max_steps = 20;
-    Progress progress = of_two(rules);
+    StepProgress progress = of_two(rules);
     int step = 0;
     for (; !progress.period(); ++step) {
       do_step(progress, 0, step, 2.0 * step + 1);
@@ -92,7 +92,7 @@ TEST_CASE("a period ends a replay, from the step on where one may be") {
 TEST_CASE("where steps differ by chance none is looked for") {
   ProgressRules rules;
   rules.max_steps = 20;
-  Progress progress = of_two(rules);
+  StepProgress progress = of_two(rules);
   for (int step = 0; step < 20; ++step)
     for (const std::size_t participant : {0, 1}) do_step(progress, participant, step, 2.0 * step);
   CHECK_FALSE(progress.period());
@@ -105,7 +105,7 @@ TEST_CASE("staleness holds back who is too far ahead of the slowest, until the r
   rules.asynchronous = true;
   rules.staleness = 1;
   rules.max_steps = 2;
-  Progress progress = of_two(rules);
+  StepProgress progress = of_two(rules);
   do_step(progress, 0, 0, 1);
   do_step(progress, 0, 1, 2);
   REQUIRE(progress.begin(0, 2));
@@ -122,7 +122,7 @@ TEST_CASE("an asynchronous worker runs away after a thousand steps for one of th
   ProgressRules rules;
   rules.asynchronous = true;
   rules.max_steps = 10;
-  Progress progress = of_two(rules);
+  StepProgress progress = of_two(rules);
   // While the slowest is in its first step: steps 0 to 1000. In its second: up to 2000.
   for (int step = 0; step <= 1000; ++step) do_step(progress, 0, step, 0);
   do_step(progress, 1, 0, 1);
