@@ -10,8 +10,10 @@ endif()" COMPONENT program)
 set_target_properties(stepcast stepcast-calibrate PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # CUDA's libraries
 install(TARGETS stepcast stepcast-calibrate RUNTIME COMPONENT program)
 install(DIRECTORY scenarios DESTINATION ${data} COMPONENT program
-        PATTERN "make_*.py" EXCLUDE PATTERN "__pycache__" EXCLUDE)
-install(DIRECTORY notebooks DESTINATION ${data} COMPONENT program FILES_MATCHING PATTERN "*.py")
+        PATTERN "scripts" EXCLUDE)  # these write the files, from the sources
+install(DIRECTORY notebooks DESTINATION ${data} COMPONENT program FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+file(GLOB torch_scripts CONFIGURE_DEPENDS calibrate/*.py)
+install(PROGRAMS ${torch_scripts} DESTINATION ${data}/calibrate COMPONENT program)
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 # Debian's zsh looks into vendor-completions, others into site-functions.

@@ -12,6 +12,13 @@ fail() {
   printf 'install_test: %s\n' "$*" >&2
   exit 1
 }
+# prints TEXT COMMAND
+prints() {
+  local text=$1
+  shift
+  "$@" >"$work/out" || fail "$* fails"
+  grep -qF -- "$text" "$work/out" || fail "$* does not print \"$text\""
+}
 is_there() { [[ -s $1 ]] || fail "$1 is not installed"; }
 # one_line TEXT COMMAND: the command fails, and says one line that holds the text.
 one_line() {
@@ -31,7 +38,7 @@ cd "$work"
 [[ $("$stepcast" --version) == "stepcast $version "* ]] || fail "another version: $("$stepcast" --version)"
 rows=$("$stepcast" run quickstart --no-plot --csv - | wc -l)
 ((rows > 100)) || fail "quickstart has $rows rows"
-"$stepcast" show resnet50 | grep -q conv1 || fail "no resnet50"
+prints conv1 "$stepcast" show resnet50
 one_line 'the profile "v100-datasheet" holds no measurement' "$home/bin/stepcast-calibrate" transfer v100-datasheet \
   --from v100-datasheet --to a100-datasheet -o "$work/a100.json"
 if /usr/bin/python3 -c 'import matplotlib' 2>"$work/err"; then
@@ -41,7 +48,7 @@ fi
 
 for page in stepcast stepcast-calibrate; do is_there "$home/share/man/man1/$page.1"; done
 for file in bash-completion/completions/stepcast zsh/site-functions/_stepcast fish/vendor_completions.d/stepcast.fish \
-  stepcast/scenarios/scenario.schema.json stepcast/scenarios/measure_torch.py; do is_there "$home/share/$file"; done
+  stepcast/scenarios/scenario.schema.json stepcast/calibrate/measure_torch.py; do is_there "$home/share/$file"; done
 
 python=$home/lib/python3/dist-packages
 [[ $(PYTHONPATH=$python /usr/bin/python3 -c 'import stepcast; print(stepcast.program())') == "$stepcast" ]] ||
@@ -57,7 +64,7 @@ JSON
     { tail -n 20 example.log >&2; fail "docs/example is not configured"; }
   cmake --build example >>example.log 2>&1 || { tail -n 20 example.log >&2; fail "docs/example is not built"; }
   [[ $(example/step_times) == "4 workers: 0.219773 s" ]] || fail "step_times: $(example/step_times)"
-  example/replayed | grep -q '219.8 ms' || fail "replayed: $(example/replayed)"
+  prints '219.8 ms' example/replayed
   one_line "nowhere.json" example/step_times nowhere.json
 fi
 
@@ -65,7 +72,7 @@ fi
 mv "$home/share/stepcast/scenarios" "$work/scenarios"
 one_line "the shipped scenarios are not in $home/share/stepcast/scenarios" "$stepcast" run quickstart
 one_line "the shipped scenarios are not in $work/nowhere" env "STEPCAST_SCENARIOS=$work/nowhere" "$stepcast" list
-STEPCAST_SCENARIOS=$work/scenarios "$stepcast" list clusters | grep -q dgx-h100 || fail "STEPCAST_SCENARIOS is not followed"
+prints dgx-h100 env "STEPCAST_SCENARIOS=$work/scenarios" "$stepcast" list clusters
 mv "$work/scenarios" "$home/share/stepcast/scenarios"
 mv "$home/share/stepcast/notebooks" "$work/notebooks"
 if "$stepcast" run quickstart --plot x.png >"$work/out" 2>"$work/err"; then fail "a plot without its script"; fi
