@@ -1,5 +1,7 @@
 #include "calibrate/torch_step.hpp"
 
+#include "models/scenario/part_json.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +10,6 @@
 
 #include "calibrate/profile_of_samples.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/describe/reader.hpp"
 
 namespace stepcast::calibrate {
 namespace {

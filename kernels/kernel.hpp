@@ -3,7 +3,7 @@
 //     for (const Kernel& kernel : compressor_kernels())
 //       time(kernel.launch..., n) -> launch + kernel.bytes(n)/bandwidth
 //
-// One list, compressor_kernels(), serves the tests, the harness of calibrate/ and, by `pass`, the simulator: a Pass of
+// One list, compressor_kernels(), serves the tests, the harness of calibrate/ and, by `pass`, the simulator: a CodecKernel of
 // models/compressor/ of that name is priced by what calibrate/ measured. The CUDA launches stand in
 // kernels/cuda/launch.hpp under the same names.
 #pragma once
@@ -90,7 +90,7 @@ struct Kernel {
   std::function<void(const Call&)> reference;
   /// After all buffers are filled; may also change those filled with values.
   std::function<void(const Call&)> prepare{};
-  int repeats = 1;  ///< sweeps of one call; a Pass describes one
+  int repeats = 1;  ///< sweeps of one call; a CodecKernel describes one
   /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
   std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   /// Describes the error in `got`. It replaces the buffers' tolerances where the entries are not determined one by one

@@ -19,9 +19,8 @@
 #include "calibrate/program/own_processes.hpp"
 #include "calibrate/program/result_file.hpp"
 #include "calibrate/torch_step.hpp"
-#include "models/describe/reader.hpp"
-#include "models/describe/writer.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "program/streams.hpp"
 

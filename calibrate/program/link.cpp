@@ -11,7 +11,7 @@
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/result_file.hpp"
-#include "models/describe/writer.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/unit/parse.hpp"
 #include "program/streams.hpp"
 

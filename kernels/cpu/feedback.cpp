@@ -1,5 +1,5 @@
 // Error feedback inside the encoder: c = g + e is encoded and e becomes what the message leaves out of c. Buffer 0 is
-// the gradient g, buffer 1 the residual e. They stand for the models' passes "add", the method's encoding, "decode" and
+// the gradient g, buffer 1 the residual e. They stand for the models' kernels "add", the method's encoding, "decode" and
 // "subtract", none of which they are. Those move 32n bytes and the codes twice; one sweep moves 12n and the codes once.
 #include <algorithm>
 #include <cmath>

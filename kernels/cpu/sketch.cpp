@@ -35,7 +35,7 @@ void add_sketch(std::vector<Kernel>& list) {
                   },
                   {},
                   4});
-  // No Pass of the models: it touches q elements.
+  // No CodecKernel of the models: it touches q elements.
   list.push_back({"quantile-edges",
                   "sketchml",
                   {kQuantiles},

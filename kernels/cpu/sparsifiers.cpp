@@ -117,7 +117,7 @@ void add_sparsifiers(std::vector<Kernel>& list) {
                   },
                   {},
                   2});
-  // The sum of p messages of k elements each, added in order of the messages; an index may be in several. No Pass of
+  // The sum of p messages of k elements each, added in order of the messages; an index may be in several. No CodecKernel of
   // the models: they scatter message by message.
   list.push_back({"scatter-sum",
                   "top-k",

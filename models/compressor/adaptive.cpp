@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/hybrid.hpp"
-#include "models/compressor/passes.hpp"
 
 namespace stepcast {
 
@@ -16,17 +16,17 @@ CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
   const double sample = std::max(1.0, std::ceil(0.005 * static_cast<double>(tensor.elements())));
   CodecPlan plan;
   auto& stage = plan.stages.emplace_back();
-  Pass take{"sample", Bytes(8 * sample), Bytes(4 * sample), Flops(kRandomFlops * sample), 2};
-  Pass select = radix_select(sample);
+  CodecKernel take{"sample", Bytes(8 * sample), Bytes(4 * sample), Flops(kRandomFlops * sample), 2};
+  CodecKernel select = radix_select(sample);
   select.repeats *= 2;
   stage.encode = {take, select};
   if (x.search_sweeps > 0) {
-    Pass search = sweep("count", dense, {}, tensor, 3);
+    CodecKernel search = sweep("count", dense, {}, tensor, 3);
     search.repeats = 2 * x.search_sweeps;
     stage.encode.push_back(search);
   }
   // Each sign's indices and the sum of its elements.
-  Pass compact = sweep("compact-mean", dense, wire / 2.0, tensor, 4);
+  CodecKernel compact = sweep("compact-mean", dense, wire / 2.0, tensor, 4);
   compact.repeats = 2;
   stage.encode.push_back(compact);
   stage.messages = {{"means, count and indices", Primitive::all_gather_unequal, wire, 4_B}};

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/low_rank.hpp"
-#include "models/compressor/passes.hpp"
 
 namespace stepcast {
 
@@ -18,8 +18,8 @@ CodecPlan plan(const Atomo& x, const Tensor& tensor) {
   plan.stages = {
       {{{"svd", dense, (a * b + b + b * b) * element, Flops(14 * a * b * b + 8 * b * b * b)}, {"gather", wire, wire}},
        {{"singular triplets", Primitive::all_gather_unequal, wire, 4_B}}}};
-  const Pass product = matrix_product("matrix-product", n, s, m, element);
-  Pass accumulate = product;  // also reads the sum
+  const CodecKernel product = matrix_product("matrix-product", n, s, m, element);
+  CodecKernel accumulate = product;  // also reads the sum
   accumulate.read += dense;
   accumulate.flops += Flops(static_cast<double>(tensor.elements()));
   plan.decode.first = {product};

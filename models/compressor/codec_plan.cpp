@@ -5,7 +5,9 @@
 namespace stepcast {
 namespace {
 
-void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 }  // namespace
 
@@ -23,57 +25,57 @@ Bytes payload(const CodecPlan& plan) {
   return sum;
 }
 
-std::vector<Pass> encode_passes(const CodecPlan& plan) {
-  std::vector<Pass> passes = plan.prepare;
-  append(passes, plan.compensate);
-  for (const Stage& stage : plan.stages) append(passes, stage.encode);
-  return passes;
+std::vector<CodecKernel> encode_kernels(const CodecPlan& plan) {
+  std::vector<CodecKernel> kernels = plan.prepare;
+  append(kernels, plan.compensate);
+  for (const Stage& stage : plan.stages) append(kernels, stage.encode);
+  return kernels;
 }
 
-std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
+std::vector<CodecKernel> decode_kernels(const CodecPlan& plan, int p) {
   const Decode& decode = plan.decode;
-  std::vector<Pass> passes;
+  std::vector<CodecKernel> kernels;
   if (p > 1 && !decode.together.empty()) {
-    for (Pass pass : decode.together) {
+    for (CodecKernel pass : decode.together) {
       pass.read *= p;
       pass.flops *= p;
-      passes.push_back(std::move(pass));
+      kernels.push_back(std::move(pass));
     }
   } else {
-    passes = decode.first;
+    kernels = decode.first;
     if (p > 1)
-      for (Pass pass : decode.further) {
+      for (CodecKernel pass : decode.further) {
         pass.repeats *= p - 1;
-        passes.push_back(std::move(pass));
+        kernels.push_back(std::move(pass));
       }
   }
-  append(passes, plan.decode.finish);
-  append(passes, plan.remember);
-  return passes;
+  append(kernels, plan.decode.finish);
+  append(kernels, plan.remember);
+  return kernels;
 }
 
-std::vector<Pass> sum_passes(const CodecPlan& plan, int p) {
+std::vector<CodecKernel> sum_kernels(const CodecPlan& plan, int p) {
   CodecPlan sum = plan;
   sum.remember.clear();
-  return decode_passes(sum, p);
+  return decode_kernels(sum, p);
 }
 
-std::vector<Pass> recode_passes(const CodecPlan& plan, int p) {
+std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p) {
   CodecPlan sum = plan;
   sum.prepare.clear();
   if (p > 1 && plan.votes) {
     sum.decode.finish.clear();
-    return sum_passes(sum, p);
+    return sum_kernels(sum, p);
   }
-  std::vector<Pass> passes = sum_passes(sum, p);
-  append(passes, encode_passes(sum));
-  append(passes, sum.remember);
-  return passes;
+  std::vector<CodecKernel> kernels = sum_kernels(sum, p);
+  append(kernels, encode_kernels(sum));
+  append(kernels, sum.remember);
+  return kernels;
 }
 
-Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {
+Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) {
   Seconds sum{};
-  for (const Pass& pass : passes) {
+  for (const CodecKernel& pass : kernels) {
     if (pass.fixed > Seconds{}) {
       sum += pass.fixed * pass.repeats;
       continue;

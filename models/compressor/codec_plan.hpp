@@ -1,6 +1,6 @@
-// The work of a compressor on one gradient tensor in one worker. It has the passes over memory that encode the tensor,
-// the messages, and the passes that decode the received messages. A plan depends on the tensor's shape alone. A
-// strategy can place the messages on a cluster, and a device profile can price the passes.
+// The work of a compressor on one gradient tensor in one worker. It has the kernels that encode the tensor,
+// the messages, and the kernels that decode the received messages. A plan depends on the tensor's shape alone. A
+// strategy can place the messages on a cluster, and a device profile can price the kernels.
 //
 //     compensate → stage 1: encode, messages → stage 2: ... → decode → update of the residual
 //
@@ -17,12 +17,12 @@
 
 namespace stepcast {
 
-/// One kernel's pass over memory, repeated `repeats` times.
+/// One kernel of a codec, run `repeats` times.
 ///
 /// Bytes are the minimum for a fused kernel: each input is read once and each output written once. Gathers and scatters
 /// count the elements that they touch. Each arithmetic, comparison or bit operation on an element is one operation; a
 /// random number is kRandomFlops. Operations matter only for matrix products.
-struct Pass {
+struct CodecKernel {
   std::string kernel;  ///< name by which a device profile may have a measured rate
   Bytes read{};
   Bytes written{};
@@ -50,7 +50,7 @@ struct Payload {
 
 /// Messages that may share one collective, after `encode`. The next stage needs their result.
 struct Stage {
-  std::vector<Pass> encode;
+  std::vector<CodecKernel> encode;
   std::vector<Payload> messages;
 };
 
@@ -58,21 +58,23 @@ struct Stage {
 /// read all of them (`together`). Otherwise they are decoded one by one: the first is written and each further one is
 /// added, so the sum is read and written p times.
 struct Decode {
-  std::vector<Pass> first;
-  std::vector<Pass> further;   ///< for each of the other p-1 messages; empty unless decoding repeats per peer
-  std::vector<Pass> together;  ///< instead of both: with p messages, it reads and computes p times these values
-  std::vector<Pass> finish;    ///< once, after the last message (SignSGD's majority)
+  std::vector<CodecKernel> first;
+  std::vector<CodecKernel> further;   ///< for each of the other p-1 messages; empty unless decoding repeats per peer
+  std::vector<CodecKernel> together;  ///< instead of both: with p messages, it reads and computes p times these values
+  std::vector<CodecKernel> finish;    ///< once, after the last message (SignSGD's majority)
 };
 
 struct CodecPlan {
-  std::vector<Pass> prepare;     ///< once per gradient, not when a sum is encoded again: SIGNUM's momentum
-  std::vector<Pass> compensate;  ///< error feedback before encoding: adds the residual or the momentum correction
+  std::vector<CodecKernel> prepare;  ///< once per gradient, not when a sum is encoded again: SIGNUM's momentum
+  std::vector<CodecKernel>
+      compensate;  ///< error feedback before encoding: adds the residual or the momentum correction
   std::vector<Stage> stages;
   Decode decode;
-  std::vector<Pass> remember;  ///< error feedback after encoding: decodes the worker's own message, writes the residual
-  bool votes = false;          ///< the result of `together` for p messages is the message of their sum (packed signs)
-  bool recodable = false;      ///< a hop of a ring may decode, sum and encode a slice again at the same size
-  std::string assumed;         ///< the assumption about the data in the payload; empty: the payload is exact
+  std::vector<CodecKernel>
+      remember;            ///< error feedback after encoding: decodes the worker's own message, writes the residual
+  bool votes = false;      ///< the result of `together` for p messages is the message of their sum (packed signs)
+  bool recodable = false;  ///< a hop of a ring may decode, sum and encode a slice again at the same size
+  std::string assumed;     ///< the assumption about the data in the payload; empty: the payload is exact
 
   /// Whether AllReduce may carry all messages.
   [[nodiscard]] bool summable() const;
@@ -80,14 +82,14 @@ struct CodecPlan {
 
 /// Bytes of all messages of one worker, without the exchange of sizes.
 Bytes payload(const CodecPlan& plan);
-/// Passes before the messages, in order: preparation of the gradient, error feedback, then each stage's passes.
-std::vector<Pass> encode_passes(const CodecPlan& plan);
-/// Passes after the messages of p workers arrive.
-std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
+/// Kernels before the messages, in order: preparation of the gradient, error feedback, then each stage's kernels.
+std::vector<CodecKernel> encode_kernels(const CodecPlan& plan);
+/// Kernels after the messages of p workers arrive.
+std::vector<CodecKernel> decode_kernels(const CodecPlan& plan, int p);
 /// Decoding and adding the messages of p workers, at a receiver that sends none itself.
-std::vector<Pass> sum_passes(const CodecPlan& plan, int p);
+std::vector<CodecKernel> sum_kernels(const CodecPlan& plan, int p);
 /// The same, followed by encoding of the sum, with its own error feedback.
-std::vector<Pass> recode_passes(const CodecPlan& plan, int p);
+std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p);
 
 /// The rates of a device for codecs: one set for all kernels, and others for measured kernels.
 struct CodecRates {
@@ -96,8 +98,8 @@ struct CodecRates {
   double slowdown = 1;  ///< factor on every kernel
 };
 
-/// Sum over passes of repeats · slowdown · time(read + written, flops). Without knots, each kernel is a roofline,
+/// Sum over kernels of repeats · slowdown · time(read + written, flops). Without knots, each kernel is a roofline,
 /// launch + max(bytes/bandwidth, flops/peak). Fixed times stay unchanged.
-Seconds price(const std::vector<Pass>& passes, const CodecRates& rates);
+Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates);
 
 }  // namespace stepcast

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 
 namespace stepcast {
 namespace {
@@ -114,7 +114,9 @@ struct RuleChecker {
   }
 };
 
-void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 /// Adds a tensor's plan to a group's, stage by stage. Messages with one stage and primitive become one message.
 void merge(CodecPlan& group, const CodecPlan& plan) {
@@ -191,18 +193,18 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
           one && plan.stages.front().messages.front().primitive == Primitive::all_gather, plan.stages.size()};
 }
 
-std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) {
+std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice) {
   const CodecPlan plan = make_plan(compressor, slice);
   if (!plan.recodable)
     throw std::invalid_argument(
         fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
-  std::vector<Pass> passes = plan.decode.further;
-  if (passes.empty()) {  // even summable codes become dense here
-    passes = plan.decode.first;
-    passes.push_back(sweep("add", 2.0 * slice.dense(), slice.dense(), slice, 1));
+  std::vector<CodecKernel> kernels = plan.decode.further;
+  if (kernels.empty()) {  // even summable codes become dense here
+    kernels = plan.decode.first;
+    kernels.push_back(sweep("add", 2.0 * slice.dense(), slice.dense(), slice, 1));
   }
-  append(passes, plan.stages.front().encode);
-  return passes;
+  append(kernels, plan.stages.front().encode);
+  return kernels;
 }
 
 std::string to_string(const CompressorFault& fault) {

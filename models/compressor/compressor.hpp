@@ -2,8 +2,8 @@
 //
 //     const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, Tensor{{2048, 1001}});
 //     payload(plan);                              // 8·20,500 B: k = floor(0.01 · 2,050,048)
-//     price(encode_passes(plan), rates);          // on a device
-//     price(decode_passes(plan, 8), rates);       // eight messages, decoded one by one
+//     price(encode_kernels(plan), rates);          // on a device
+//     price(decode_kernels(plan, 8), rates);       // eight messages, decoded one by one
 //
 // To add a compressor: write a described struct and declare its plan() in its class's header, and write plan() in a
 // separate file. Then add its type to Compressor and its line to compressors().
@@ -68,7 +68,7 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 /// received slice, adds it to the own slice and encodes the sum. The message is the payload of make_plan(compressor,
 /// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
-std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice);
+std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice);
 
 struct CompressorFault {
   std::string field;  ///< field of the compressor; empty: a tensor

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/sparsification.hpp"
 
 namespace stepcast {
@@ -25,7 +25,7 @@ CodecPlan plan(const Dgc& x, const Tensor& tensor) {
   auto& stage = plan.stages.emplace_back();
   stage.encode = {{"sample", Bytes(8 * sample), Bytes(4 * sample), Flops(kRandomFlops * sample)}, radix_select(sample)};
   if (x.search_sweeps > 0) {
-    Pass search = sweep("count", dense, {}, tensor, 2);
+    CodecKernel search = sweep("count", dense, {}, tensor, 2);
     search.repeats = x.search_sweeps;
     stage.encode.push_back(search);
   }

@@ -1,4 +1,4 @@
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/quantization.hpp"
 
 namespace stepcast {

@@ -1,5 +1,5 @@
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/low_rank.hpp"
-#include "models/compressor/passes.hpp"
 
 namespace stepcast {
 

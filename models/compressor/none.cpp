@@ -1,5 +1,5 @@
 #include "models/compressor/basic.hpp"
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 
 namespace stepcast {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/low_rank.hpp"
-#include "models/compressor/passes.hpp"
 
 namespace stepcast {
 

@@ -7,9 +7,9 @@ CodecPlan plan(const RatioCompressor& x, const Tensor& tensor) {
   CodecPlan plan;
   Stage stage;
   const auto known = [&](const char* kernel, SecondsPerByte cost) {
-    Pass pass{kernel};
-    pass.fixed = tensor.dense() * cost;
-    return pass;
+    CodecKernel one{kernel};
+    one.fixed = tensor.dense() * cost;
+    return one;
   };
   if (x.encode_cost > SecondsPerByte{}) stage.encode = {known("encode", x.encode_cost)};
   if (x.decode_cost > SecondsPerByte{}) plan.decode.first = {known("decode", x.decode_cost)};

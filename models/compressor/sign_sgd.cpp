@@ -1,11 +1,11 @@
 // SignSGD and SIGNUM have the same messages: signs of the gradient or of its momentum.
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/quantization.hpp"
 
 namespace stepcast {
 namespace {
 
-CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const Tensor& tensor) {
+CodecPlan majority_vote(CodecKernel encode, Packing packing, bool error_feedback, const Tensor& tensor) {
   const Bytes dense = tensor.dense(), wire = encode.written;
   CodecPlan plan;
   plan.stages = {{{std::move(encode)}, {{"signs", Primitive::all_gather, wire}}}};

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/hybrid.hpp"
-#include "models/compressor/passes.hpp"
 
 namespace stepcast {
 

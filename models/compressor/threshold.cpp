@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/sparsification.hpp"
 
 namespace stepcast {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 #include "models/compressor/sparsification.hpp"
 
 namespace stepcast {
@@ -12,7 +12,7 @@ CodecPlan plan(const Wangni& x, const Tensor& tensor) {
   const std::int64_t count = expected_count(x.density, tensor);
   const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor));
   CodecPlan plan;
-  Pass probabilities = sweep("sum-abs", dense, 4_B, tensor, 3);
+  CodecKernel probabilities = sweep("sum-abs", dense, 4_B, tensor, 3);
   probabilities.repeats = 2;
   plan.stages = {{{probabilities, sweep("sample-compact", dense, wire, tensor, 5 + kRandomFlops)},
                   {{"values and indices", Primitive::all_gather_unequal, wire, 4_B}}}};

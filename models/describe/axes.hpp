@@ -5,13 +5,13 @@
 // elements are lists.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 
 namespace stepcast {
 
@@ -29,30 +29,18 @@ class AxisFinder {
 
   template <class T>
   void required(const char* name, T&, const char*, Limits = {}) {
-    visit<T>(name);
+    visit(name, find_axes<T>);
   }
   template <class T>
   void optional(const char* name, T&, const char*, Limits = {}) {
-    visit<T>(name);
+    visit(name, find_axes<T>);
   }
 
-  [[nodiscard]] std::vector<std::string> axes() && {
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Found& a, const Found& b) { return a.position < b.position; });
-    std::vector<std::string> pointers;
-    for (Found& found : found_) pointers.push_back(std::move(found.pointer));
-    return pointers;
-  }
+  [[nodiscard]] std::vector<std::string> axes() &&;
 
  private:
-  template <class T>
-  void visit(const char* name) {
-    const auto found = object_.find(name);
-    if (found == object_.end()) return;
-    const auto position = std::distance(object_.begin(), found);
-    for (std::string& axis : find_axes<T>(*found, pointer_to(pointer_, name)))
-      found_.push_back({position, std::move(axis)});
-  }
+  using Find = std::vector<std::string>(const Json& json, const std::string& pointer);
+  void visit(const char* name, Find& find);
 
   struct Found {
     std::ptrdiff_t position;
@@ -63,6 +51,12 @@ class AxisFinder {
   std::string pointer_;
   std::vector<Found> found_;
 };
+
+/// The axis itself if the value is a list.
+std::vector<std::string> find_axes_of_value(const Json& json, const std::string& pointer);
+/// The axes of a list's elements, unless all of them are lists.
+std::vector<std::string> find_axes_of_list(const Json& json, const std::string& pointer,
+                                           std::vector<std::string> (*of_element)(const Json&, const std::string&));
 
 template <class T>
 std::vector<std::string> find_axes_in_object(const Json& json, const std::string& pointer) {
@@ -76,19 +70,12 @@ std::vector<std::string> find_axes_in_object(const Json& json, const std::string
 
 template <class T>
 std::vector<std::string> find_axes(const Json& json, const std::string& pointer) {
-  if constexpr (std::is_same_v<T, Json>) {
+  if constexpr (std::is_same_v<T, JsonValue>) {
     return {};
   } else if constexpr (IsVector<T>::value) {
-    const bool list_of_lists = json.is_array() && !json.empty() &&
-                               std::all_of(json.begin(), json.end(), [](const Json& e) { return e.is_array(); });
-    if (list_of_lists) return {pointer};
-    std::vector<std::string> axes;
-    if (!json.is_array()) return axes;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      auto inside = find_axes<typename T::value_type>(json[i], pointer_to(pointer, i));
-      std::move(inside.begin(), inside.end(), std::back_inserter(axes));
-    }
-    return axes;
+    return detail::find_axes_of_list(json, pointer, find_axes<typename T::value_type>);
+  } else if constexpr (!IsOptional<T>::value && !IsVariant<T>::value && !Described<T>) {
+    return detail::find_axes_of_value(json, pointer);
   } else {
     if (json.is_array()) return {pointer};
     if constexpr (IsOptional<T>::value) {
@@ -103,11 +90,9 @@ std::vector<std::string> find_axes(const Json& json, const std::string& pointer)
         if (*kind == Part::kind) axes = detail::find_axes_in_object<Part>(json, pointer);
       });
       return axes;
-    } else if constexpr (Described<T>) {
+    } else {
       if (!json.is_object()) return {};
       return detail::find_axes_in_object<T>(json, pointer);
-    } else {
-      return {};
     }
   }
 }

@@ -7,8 +7,8 @@
 //       v.optional("latency", x.latency, "one-way, end to end", non_negative);
 //     }
 //
-// Every pass over the fields visits this function: it reads JSON (reader.hpp), writes the canonical document
-// (writer.hpp) and the JSON Schema (study/schema.cpp). Other passes find the axes of a study (axes.hpp) and compare
+// Every walk over the fields visits this function: it reads JSON (reader.hpp), writes the canonical document
+// (writer.hpp) and the JSON Schema (study/schema.cpp). Other walks find the axes of a study (axes.hpp) and compare
 // with the defaults (defaults.hpp).
 #pragma once
 

@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json_value.hpp"
+
 namespace stepcast {
 namespace {
 
-/// A first pass over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
+/// A first walk over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
 /// separate from the parser: the parser's own callback scans a whole list at the end of each object in it.
 class Watch : public Json::json_sax_t {
  public:
@@ -221,10 +223,28 @@ std::optional<std::vector<std::string>> tokens_of(const std::string& pointer) {
   return tokens;
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+bool is_index(std::string_view token) {
+  return !token.empty() && token.size() < 7 && (token.size() == 1 || token.front() != '0') &&
+         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::string describe_value(const Json& value) {
   if (value.is_object()) return value.empty() ? "an empty object" : "an object";
   if (value.is_array()) return value.empty() ? "an empty list" : fmt::format("a list of {}", value.size());
   return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
+
+JsonValue::JsonValue() : JsonValue(Json::object()) {}
+JsonValue::JsonValue(Json value) : value_(std::make_shared<const Json>(std::move(value))) {}
+bool JsonValue::operator==(const JsonValue& other) const { return value_ == other.value_ || *value_ == *other.value_; }
 
 }  // namespace stepcast

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 
@@ -136,10 +136,6 @@ inline std::vector<std::string> texts_of(const Notes& notes) {
 }
 
 /// [{"code": "not-steady", "text": ...}]
-inline Json coded(const Notes& notes) {
-  Json json = Json::array();
-  for (const Note& note : notes) json.push_back({{"code", name_of(note.code)}, {"text", note.text}});
-  return json;
-}
+Json coded(const Notes& notes);
 
 }  // namespace stepcast

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_pointer.hpp"
 
 namespace stepcast {
 

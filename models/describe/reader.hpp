@@ -1,21 +1,20 @@
 // Converts JSON to typed parts and collects all faults (see describe.hpp).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "models/describe/describe.hpp"
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
-#include "models/describe/other_words.hpp"
-#include "models/unit/format.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"
 
@@ -26,9 +25,6 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
                 std::vector<Fault>& faults);
 
 namespace detail {
-
-std::string list_names(const std::vector<std::string>& names);
-Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names);
 
 /// Visits one JSON object. Faults carry the pointer only; the caller that loads the file adds its name.
 class ObjectReader {
@@ -41,29 +37,17 @@ class ObjectReader {
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    know<T>(name);
-    if (const auto found = object_.find(name); found != object_.end())
-      read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
-    else
-      faults_.push_back(
-          {"", pointer_to(pointer_, name), "nothing", fmt::format("a required value ({})", meaning), "add it"});
+    optional(name, target, meaning, limits);
+    if (!find(name)) report_missing(name, meaning);
   }
 
   template <class T>
   void optional(const char* name, T& target, const char* /*meaning*/, Limits limits = {}) {
     know<T>(name);
-    if (const auto found = object_.find(name); found != object_.end())
-      read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
+    if (const Json* found = find(name)) read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
   }
 
-  void report_unknown_keys() {
-    for (const auto& [key, value] : object_.items()) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      const std::string part = part_with(key);
-      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
-                         part.empty() ? key_meant(key, known_) : fmt::format("it belongs in \"{}\"", part)});
-    }
-  }
+  void report_unknown_keys();
 
  private:
   /// Collects the field names of a part.
@@ -93,12 +77,10 @@ class ObjectReader {
     if constexpr (Described<T>) parts_.emplace_back(name, &fields_of<T>);
   }
 
+  [[nodiscard]] const Json* find(const char* name) const;
+  void report_missing(const char* name, const char* meaning);
   /// The object-valued field whose part has a field named `key`; "" if there is none.
-  [[nodiscard]] std::string part_with(const std::string& key) const {
-    for (const auto& [name, fields] : parts_)
-      if (const auto all = fields(); std::find(all.begin(), all.end(), key) != all.end()) return name;
-    return "";
-  }
+  [[nodiscard]] std::string part_with(const std::string& key) const;
 
   const Json& object_;
   std::string pointer_;
@@ -107,94 +89,50 @@ class ObjectReader {
   std::vector<std::pair<const char*, std::vector<std::string> (*)()>> parts_;  ///< fields that are objects
 };
 
-/// The suffix of the unit whose factor is 1.
-template <class Q>
-std::string si_unit() {
-  for (const Unit& unit : units_of<Q>())
-    if (unit.factor == 1.0) return std::string(unit.suffix);
-  return "SI units";
-}
+/// The number, if it is within the limits; otherwise appends a fault.
+/// @param most_integer  the largest value of an integral type; 0 for real numbers
+std::optional<double> read_number(const Json& json, const std::string& pointer, double most_integer,
+                                  const Limits& limits, std::vector<Fault>& faults);
 
-/// Suggests "write 64" for the text "64" or "64 workers", and "write one number, or a list" for "2..4".
-std::string unquoted(const Json& json);
+struct Dimension {
+  std::string_view name;
+  std::span<const Unit> units;
+  double (*parse)(std::string_view text);  ///< the value in SI; throws UnitError
+  std::string (*allowed)();
+};
+/// The value in SI; otherwise appends a fault.
+std::optional<double> read_quantity(const Json& json, const std::string& pointer, const Dimension& dimension,
+                                    const Limits& limits, std::vector<Fault>& faults);
+
+/// The index of the name; otherwise appends a fault.
+std::optional<std::size_t> read_name(const Json& json, const std::string& pointer,
+                                     const std::vector<std::string>& names, std::vector<Fault>& faults);
+
+/// The kind of a variant's object; otherwise appends a fault and returns null.
+const std::string* read_kind(const Json& json, const std::string& pointer, const std::vector<std::string>& kinds,
+                             std::vector<Fault>& faults);
 
 template <class T>
-void read_number(const Json& json, const std::string& pointer, T& target, const Limits& limits,
-                 std::vector<Fault>& faults) {
-  constexpr bool integral = std::is_integral_v<T>;
-  const std::string range = to_string(limits);
-  std::string wanted = fmt::format("{}{}{}", integral ? "an integer" : "a number", range.empty() ? "" : " ", range);
-  if (!json.is_number()) {
-    faults.push_back({"", pointer, describe_value(json), wanted, unquoted(json)});
+void read_list(const Json& json, const std::string& pointer, std::vector<T>& target, const Limits& limits,
+               std::vector<Fault>& faults) {
+  if (!json.is_array()) {
+    faults.push_back({"", pointer, describe_value(json), "a list", ""});
     return;
   }
-  const double value = json.get<double>();
-  bool fits = admits(limits, value);
-  const bool is_bounded = limits.max.has_value();
-  if constexpr (integral) {
-    // Above 2^53, a double (and so JSON in most readers) cannot hold every integer.
-    constexpr double most = std::min(9007199254740991.0, static_cast<double>(std::numeric_limits<T>::max()));
-    fits = fits && value == std::floor(value) && std::abs(value) <= most;
-    if (std::abs(value) > most && !is_bounded) wanted += fmt::format(", at most {}", most);
-  } else {
-    fits = fits && is_sane(value);
-    if (!is_sane(value))
-      wanted = fmt::format("a number {}between {:g} and {:g} in size", admits(limits, 0) ? "of 0, or " : "", kSmallest,
-                           limits.max.value_or(kLargest));
-  }
-  if (fits) target = static_cast<T>(value);
-  else faults.push_back({"", pointer, describe_value(json), wanted, ""});
-}
-
-template <class Q>
-void read_quantity(const Json& json, const std::string& pointer, Q& target, const Limits& limits,
-                   std::vector<Fault>& faults) {
-  const std::string wanted =
-      fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
-  if (!json.is_string()) {
-    faults.push_back({"", pointer, describe_value(json), wanted,
-                      json.is_number()
-                          ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>())
-                          : ""});
-    return;
-  }
-  try {
-    const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
-    if (!admits(limits, value.si()))
-      faults.push_back({"", pointer, describe_value(json),
-                        fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits),
-                                    limits.max ? fmt::format(" {}", si_unit<Q>()) : ""),
-                        ""});
-    else if (!is_sane(value.si()))
-      faults.push_back(
-          {"", pointer, describe_value(json),
-           fmt::format("a {} {}between {:g} and {:g} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "",
-                       kSmallest, limits.max.value_or(kLargest), si_unit<Q>()),
-           ""});
-    else target = value;
-  } catch (const UnitError& error) {
-    faults.push_back({"", pointer, describe_value(json), wanted, error.why()});
+  target.clear();
+  for (std::size_t i = 0; i < json.size() && faults.size() < kMaxFaults; ++i) {
+    T element{};
+    read_value(json[i], pointer_to(pointer, i), element, limits, faults);
+    target.push_back(std::move(element));
   }
 }
 
 template <class V>
 void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
-  const auto kinds = kinds_of<V>();
-  if (!json.is_object()) {
-    const std::string meant = json.is_string() ? part_meant(json.get_ref<const std::string&>(), kinds) : "";
-    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds),
-                      meant.empty() ? "" : "write " + meant});
-    return;
-  }
-  const auto kind = json.find("kind");
-  if (kind == json.end()) {
-    faults.push_back({"", pointer_to(pointer, "kind"), "nothing", list_names(kinds), "add it"});
-    return;
-  }
-  bool known = false;
+  const std::string* kind = read_kind(json, pointer, kinds_of<V>(), faults);
+  if (!kind) return;
   for_each_part(&target, [&]<class Part>(std::in_place_type_t<Part>) {
-    if (!kind->is_string() || kind->template get_ref<const std::string&>() != Part::kind) return;
-    known = true;
+    if (*kind != Part::kind) return;
     Part part;
     ObjectReader reader(json, pointer, faults);
     reader.ignore("kind");
@@ -202,7 +140,6 @@ void read_variant(const Json& json, const std::string& pointer, V& target, std::
     reader.report_unknown_keys();
     target = part;
   });
-  if (!known) faults.push_back(unknown_name(pointer_to(pointer, "kind"), *kind, kinds));
 }
 
 }  // namespace detail
@@ -215,24 +152,22 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
     if (json.is_boolean()) target = json.get<bool>();
     else faults.push_back({"", pointer, describe_value(json), "true or false", ""});
   } else if constexpr (std::is_arithmetic_v<T>) {
-    detail::read_number(json, pointer, target, limits, faults);
+    constexpr double most = std::is_integral_v<T> ? static_cast<double>(std::numeric_limits<T>::max()) : 0.0;
+    if (const auto value = detail::read_number(json, pointer, most, limits, faults)) target = static_cast<T>(*value);
   } else if constexpr (IsQuantity<T>::value) {
-    detail::read_quantity(json, pointer, target, limits, faults);
+    const detail::Dimension dimension{dimension_name<T>(), units_of<T>(),
+                                      [](std::string_view text) { return parse_quantity<T>(text).si(); },
+                                      allowed_units<T>};
+    if (const auto value = detail::read_quantity(json, pointer, dimension, limits, faults)) target = T(*value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (json.is_string()) target = json.get<std::string>();
     else faults.push_back({"", pointer, describe_value(json), "a text", ""});
-  } else if constexpr (std::is_same_v<T, Json>) {
+  } else if constexpr (std::is_same_v<T, JsonValue>) {
     target = json;
   } else if constexpr (Named<T>) {
     std::vector<std::string> names;
-    for (const auto& choice : Choices<T>::table) {
-      if (json.is_string() && json.get_ref<const std::string&>() == choice.name) {
-        target = choice.value;
-        return;
-      }
-      names.emplace_back(choice.name);
-    }
-    faults.push_back(detail::unknown_name(pointer, json, names));
+    for (const auto& choice : Choices<T>::table) names.emplace_back(choice.name);
+    if (const auto index = detail::read_name(json, pointer, names, faults)) target = Choices<T>::table[*index].value;
   } else if constexpr (IsOptional<T>::value) {
     if (json.is_null()) {
       target.reset();
@@ -253,16 +188,7 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
     if (faults.size() > before) faults.back().allowed += ", or \"auto\"";
     else target.value = std::move(value);
   } else if constexpr (IsVector<T>::value) {
-    if (!json.is_array()) {
-      faults.push_back({"", pointer, describe_value(json), "a list", ""});
-      return;
-    }
-    target.clear();
-    for (std::size_t i = 0; i < json.size() && faults.size() < kMaxFaults; ++i) {
-      typename T::value_type element{};
-      read_value(json[i], pointer_to(pointer, i), element, limits, faults);
-      target.push_back(std::move(element));
-    }
+    detail::read_list(json, pointer, target, limits, faults);
   } else if constexpr (IsVariant<T>::value) {
     detail::read_variant(json, pointer, target, faults);
   } else {

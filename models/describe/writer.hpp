@@ -4,6 +4,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -21,17 +22,22 @@ class ObjectWriter {
   ObjectWriter(Json& object, QuantityText text) : object_(object), text_(text) {}
   template <class T>
   void required(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value, text_);
+    set(name, write_value(value, text_));
   }
   template <class T>
   void optional(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value, text_);
+    set(name, write_value(value, text_));
   }
 
  private:
+  void set(const char* name, Json value);
+
   Json& object_;
   QuantityText text_;
 };
+
+/// The fields of a part, after its "kind".
+Json with_kind(std::string_view kind, const Json& fields);
 
 }  // namespace detail
 
@@ -50,21 +56,16 @@ Json write_value(const T& value, QuantityText text) {
     for (const auto& element : value) list.push_back(write_value(element, text));
     return list;
   } else if constexpr (IsVariant<T>::value) {
-    return std::visit(
-        [text](const auto& part) {
-          Json object = Json::object();
-          object["kind"] = part.kind;
-          const Json fields = write_value(part, text);
-          for (const auto& [key, field] : fields.items()) object[key] = field;
-          return object;
-        },
-        value);
+    return std::visit([text](const auto& part) { return detail::with_kind(part.kind, write_value(part, text)); },
+                      value);
   } else if constexpr (Described<T>) {
     Json object = Json::object();
     detail::ObjectWriter writer(object, text);
     T copy = value;  // describe() takes a non-const reference; this visitor only reads
     T::describe(writer, copy);
     return object;
+  } else if constexpr (std::is_same_v<T, JsonValue>) {
+    return *value;
   } else {
     return Json(value);
   }

@@ -31,7 +31,7 @@ bool has_spread(const Scenario& scenario) {
 }
 
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
-  const ClusterPrices prices(scenario.cluster);  // independent of profiles
+  const CachedPrices prices(scenario.cluster);  // independent of profiles
   return {shown * (step_at(scenario, Side::fast, prices) / stated),
           shown * (step_at(scenario, Side::slow, prices) / stated)};
 }

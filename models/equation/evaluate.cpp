@@ -213,7 +213,7 @@ StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
-  return evaluate(graph, ClusterPrices(cluster));
+  return evaluate(graph, CachedPrices(cluster));
 }
 
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices) {

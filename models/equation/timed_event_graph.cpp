@@ -47,58 +47,68 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
 }
 
-CriticalCycle TimedEventSolver::critical_cycle() const {
-  // Entries: vertices with an edge from an earlier step. Every cycle passes through at least one entry.
-  std::vector<TimedEventGraph::Edge> back;
-  std::vector<int> entries;
-  for (const auto& edge : graph_.edges) {
-    if (edge.lag == 0) continue;
-    back.push_back(edge);
-    entries.push_back(edge.to);
-  }
-  std::sort(entries.begin(), entries.end());
-  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-  if (entries.empty()) return {};
-  const auto entry_index = [&](int vertex) {
-    return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), vertex) - entries.begin());
-  };
-
+/// The cycles of the graph, as ways from an entry to an edge that leads to a later step. Entries are vertices with an
+/// edge from an earlier step, so every cycle passes through at least one of them.
+struct TimedEventSolver::Ways {
   struct Way {
     std::size_t entry;
     const TimedEventGraph::Edge* back;
     double length;
   };
-  std::vector<Way> ways;
-  std::vector<std::vector<int>> previous(entries.size());
-  std::vector<double> end;  // longest time from the start of the entry to the end of the vertex
+  std::vector<int> entries;
+  std::vector<Way> all;
+  std::vector<std::vector<int>> previous;  ///< by entry and vertex
   double longest = 0.0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+
+  [[nodiscard]] std::size_t entry_index(int vertex) const {
+    return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), vertex) - entries.begin());
+  }
+};
+
+TimedEventSolver::Ways TimedEventSolver::longest_ways() const {
+  Ways ways;
+  std::vector<const TimedEventGraph::Edge*> back;
+  for (const auto& edge : graph_.edges) {
+    if (edge.lag == 0) continue;
+    back.push_back(&edge);
+    ways.entries.push_back(edge.to);
+  }
+  std::sort(ways.entries.begin(), ways.entries.end());
+  ways.entries.erase(std::unique(ways.entries.begin(), ways.entries.end()), ways.entries.end());
+  ways.previous.resize(ways.entries.size());
+  std::vector<double> end;  // longest time from the start of the entry to the end of the vertex
+  for (std::size_t i = 0; i < ways.entries.size(); ++i) {
     end.assign(graph_.duration.size(), kUnreached);
-    previous[i].assign(graph_.duration.size(), -1);
+    ways.previous[i].assign(graph_.duration.size(), -1);
     for (const int v : order_) {
       const auto index = static_cast<std::size_t>(v);
-      double start = v == entries[i] ? 0.0 : kUnreached;
+      double start = v == ways.entries[i] ? 0.0 : kUnreached;
       for (const Arc& arc : incoming_[index]) {
         if (arc.lag > 0 || end[arc.from] <= start) continue;
         start = end[arc.from];
-        previous[i][index] = arc.from;
+        ways.previous[i][index] = arc.from;
       }
       if (start > kUnreached) end[index] = start + graph_.duration[index];
     }
-    for (const auto& edge : back) {
-      const double length = end[edge.from];
+    for (const auto* edge : back) {
+      const double length = end[edge->from];
       if (length == kUnreached) continue;
-      ways.push_back({i, &edge, length});
-      longest = std::max(longest, length);
+      ways.all.push_back({i, edge, length});
+      ways.longest = std::max(ways.longest, length);
     }
   }
+  return ways;
+}
 
-  Reduced reduced(entries.size());
-  const double scale = longest > 0 ? 1.0 / longest : 1.0;
-  for (std::size_t w = 0; w < ways.size(); ++w)
-    boost::add_edge(ways[w].entry, entry_index(ways[w].back->to),
-                    Weight(ways[w].length * scale, {static_cast<double>(ways[w].back->lag), static_cast<int>(w)}),
-                    reduced);
+CriticalCycle TimedEventSolver::critical_cycle() const {
+  const Ways ways = longest_ways();
+  if (ways.entries.empty()) return {};
+  Reduced reduced(ways.entries.size());
+  const double scale = ways.longest > 0 ? 1.0 / ways.longest : 1.0;
+  for (std::size_t w = 0; w < ways.all.size(); ++w)
+    boost::add_edge(
+        ways.all[w].entry, ways.entry_index(ways.all[w].back->to),
+        Weight(ways.all[w].length * scale, {static_cast<double>(ways.all[w].back->lag), static_cast<int>(w)}), reduced);
   std::vector<Reduced::edge_descriptor> edges;
   boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced),
                              get(boost::edge_weight2, reduced), &edges, Precision());
@@ -106,11 +116,12 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
   CriticalCycle cycle;
   double time = 0.0;
   for (const auto& edge : edges) {
-    const Way& way = ways[get(boost::edge_index, reduced, edge)];
+    const Ways::Way& way = ways.all[get(boost::edge_index, reduced, edge)];
     time += way.length;
     cycle.lag += way.back->lag;
     std::vector<int> path;
-    for (int v = way.back->from; v >= 0; v = v == entries[way.entry] ? -1 : previous[way.entry][v]) path.push_back(v);
+    for (int v = way.back->from; v >= 0; v = v == ways.entries[way.entry] ? -1 : ways.previous[way.entry][v])
+      path.push_back(v);
     cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
   }
   if (cycle.lag > 0) cycle.period = time / cycle.lag;
@@ -121,9 +132,9 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
   std::vector<double> start(graph_.duration.size(), kUnreached);
   if (cycle.vertices.empty()) return first_step();
   start[cycle.vertices.front()] = 0.0;
-  // Relaxes in topological order. Each pass fixes one more edge with lag > 0 on the longest paths.
+  // Relaxes in topological order. Each turn fixes one more edge with lag > 0 on the longest paths.
   const double tolerance = 1e-12 * cycle.period;
-  for (int pass = 0; pass < size() + 2; ++pass) {
+  for (int turn = 0; turn < size() + 2; ++turn) {
     bool changed = false;
     for (const int v : order_)
       for (const Arc& arc : incoming_[v]) {

@@ -51,6 +51,9 @@ class TimedEventSolver {
   };
   [[nodiscard]] int size() const { return static_cast<int>(graph_.duration.size()); }
 
+  struct Ways;
+  [[nodiscard]] Ways longest_ways() const;
+
   const TimedEventGraph& graph_;
   std::vector<int> order_;                  ///< topological for edges of lag 0
   std::vector<std::vector<Arc>> incoming_;  ///< by vertex

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/collective/collective.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/collective_choice.hpp"
 
 namespace stepcast {

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/explain/change_list.hpp"
 #include "models/part/worker_kinds.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {

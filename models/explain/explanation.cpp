@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"

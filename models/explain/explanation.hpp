@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json_fwd.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/explain/changes.hpp"
 #include "models/report/report.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 using Route = Fabric::Route;
 
-// All numbers below are ints: a topology has at most kMostLinks links (scenario/rules.cpp).
+// All numbers below are ints: a topology has at most kMostLinks links (scenario/cluster_rules.hpp).
 
 /// The two directions of cable c.
 constexpr int forth(int c) { return 2 * c; }
@@ -35,7 +35,7 @@ class FatTreeRoutes {
   /// The number of links of all cables, one for each direction.
   [[nodiscard]] int links() const { return 2 * cables_; }
 
-  void operator()(int from, int to, Route& route) const {
+  void operator()(int from, int to, Route& route) {
     std::vector<int>& here = here_;
     const std::vector<int>& target = target_;
     set_digits(from, here_);
@@ -87,7 +87,7 @@ class FatTreeRoutes {
   std::size_t levels_;
   std::vector<int> first_cable_;  ///< by level of its lower end
   int cables_ = 0;
-  mutable std::vector<int> here_, target_;  ///< kept between calls: a caller asks for millions of routes
+  std::vector<int> here_, target_;  ///< kept between calls: a caller asks for millions of routes
 };
 
 /// SimGrid's torus (TorusZone.cpp): a cable connects each host to the next one along every dimension. A route takes the
@@ -285,7 +285,7 @@ struct Fabric::Maker {
   }
 };
 
-void Fabric::number(Route& route, std::size_t from) const {
+void Fabric::number(Route& route, std::size_t from) {
   for (std::size_t h = from; h < route.size(); ++h) {
     int& number = number_at_.empty() ? number_.try_emplace(route[h], kUnnumbered).first->second : number_at_[route[h]];
     if (number == kUnnumbered) {

@@ -38,8 +38,8 @@ class Fabric {
   /// their own. Each host has its own cable, which is the first or last link of its routes.
   [[nodiscard]] int branch(int host) const { return branch_ ? branch_(host) : host; }
 
-  /// Appends the links from one host to another. Not thread-safe.
-  void append_route(int from, int to, Route& route) const {
+  /// Appends the links from one host to another. Numbers those that no route had used.
+  void append_route(int from, int to, Route& route) {
     const std::size_t before = route.size();
     append_(from, to, route);
     if (link_at_) number(route, before);
@@ -54,16 +54,16 @@ class Fabric {
 
  private:
   struct Maker;
-  void number(Route& route, std::size_t from) const;
+  void number(Route& route, std::size_t from);
 
-  mutable std::vector<OneWay> links_;
+  std::vector<OneWay> links_;
   /// Appends positions in the topology if link_at_ describes them, else link numbers.
   std::function<void(int, int, Route&)> append_;
   std::function<OneWay(int)> link_at_;
   static constexpr int kUnnumbered = -1;
-  mutable std::vector<int> number_at_;           ///< by position, if a list of all positions is small; otherwise empty
-  mutable std::unordered_map<int, int> number_;  ///< by position, otherwise
-  std::function<int(int)> branch_;               ///< empty: every host is a separate branch
+  std::vector<int> number_at_;           ///< by position, if a list of all positions is small; otherwise empty
+  std::unordered_map<int, int> number_;  ///< by position, otherwise
+  std::function<int(int)> branch_;       ///< empty: every host is a separate branch
 };
 
 }  // namespace stepcast

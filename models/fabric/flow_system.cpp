@@ -18,7 +18,7 @@ enum class Bond : std::uint32_t { crosses, sends, receives };
 /// The system as a labelled graph: participants, then flows, each in order, then the links of the routes.
 class Folder {
  public:
-  Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {
+  Folder(const FlowSystem& system, Fabric& fabric) : system_(system), fabric_(fabric) {
     for (const FlowSystem::Flow& flow : system.flows) {
       if (flow.from != flow.to) fabric.append_route(flow.from, flow.to, hops_);
       last_hop_.push_back(hops_.size());
@@ -179,7 +179,7 @@ class Folder {
   }
 
   const FlowSystem& system_;
-  const Fabric& fabric_;
+  Fabric& fabric_;
   LabelledGraph graph_;
   std::vector<int> size_;               ///< by node
   std::vector<int> hops_;               ///< links of all flows' routes, one after the other
@@ -195,6 +195,6 @@ class Folder {
 
 }  // namespace
 
-FoldedFlows fold_flows(const FlowSystem& system, const Fabric& fabric) { return Folder(system, fabric).fold(); }
+FoldedFlows fold_flows(const FlowSystem& system, Fabric& fabric) { return Folder(system, fabric).fold(); }
 
 }  // namespace stepcast

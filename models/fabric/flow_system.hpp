@@ -56,6 +56,6 @@ struct FoldedFlows {
 };
 
 /// Folds the flows, routed over the fabric, into their quotient.
-FoldedFlows fold_flows(const FlowSystem& system, const Fabric& fabric);
+FoldedFlows fold_flows(const FlowSystem& system, Fabric& fabric);
 
 }  // namespace stepcast

@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_around) : messages_(round.size()) {
+RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : messages_(round.size()) {
   struct Load {
     int flows = 0;
     double blocks = 0.0;
@@ -65,7 +65,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   if (!is_closed_) fair_ = fair_flows(round, fabric, waits);
 }
 
-std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, const Fabric& fabric,
+std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fabric& fabric,
                                                          const std::vector<double>& latencies) {
   // Of more latencies than these the longest count as one: that they end after the others is not used then.
   constexpr std::size_t kMostLatencies = 8;
@@ -108,7 +108,7 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, con
   return all;
 }
 
-bool RoundFlows::follow(const Round& round, const Fabric& fabric) {
+bool RoundFlows::follow(const Round& round, Fabric& fabric) {
   if (is_exact() || is_too_large_) return is_exact();
   FlowSystem system;
   for (std::size_t i = 0; i < round.size(); ++i) {
@@ -232,7 +232,7 @@ Seconds RoundFlows::most(Bytes block) const {
   return Seconds(ended.back());
 }
 
-RoundFlows followed_flows(const Round& round, const Fabric& fabric, bool goes_around) {
+RoundFlows followed_flows(const Round& round, Fabric& fabric, bool goes_around) {
   RoundFlows flows(round, fabric, goes_around);
   flows.follow(round, fabric);
   return flows;

@@ -33,12 +33,12 @@ class RoundFlows {
   /// Computes the bounds. Time and memory grow with the total number of hops.
   /// @param round        not empty, and no message goes to its own sender
   /// @param goes_around  the round's value of Schedule::goes_around
-  RoundFlows(const Round& round, const Fabric& fabric, bool goes_around = false);
+  RoundFlows(const Round& round, Fabric& fabric, bool goes_around = false);
 
   /// Finds the quotient if there is no closed form. This takes about a microsecond for each message.
   /// @param round  the same round, on the same fabric
   /// @return whether the round's time is exact; false if the quotient has more flows than kMostFollowed
-  bool follow(const Round& round, const Fabric& fabric);
+  bool follow(const Round& round, Fabric& fabric);
 
   struct Duration {
     Seconds latency{};    ///< the longest latency of its messages
@@ -78,7 +78,7 @@ class RoundFlows {
     double latency = 0.0;
     auto operator<=>(const FairFlow&) const = default;
   };
-  [[nodiscard]] static std::vector<FairFlow> fair_flows(const Round& round, const Fabric& fabric,
+  [[nodiscard]] static std::vector<FairFlow> fair_flows(const Round& round, Fabric& fabric,
                                                         const std::vector<double>& latencies);
   std::vector<FairFlow> fair_;  ///< each kind of flow once, short latencies first; empty if there is a closed form
   bool is_closed_ = false;      ///< whether both bounds are the same
@@ -87,6 +87,6 @@ class RoundFlows {
 };
 
 /// The flows of a round, followed if there is no closed form.
-RoundFlows followed_flows(const Round& round, const Fabric& fabric, bool goes_around = false);
+RoundFlows followed_flows(const Round& round, Fabric& fabric, bool goes_around = false);
 
 }  // namespace stepcast

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
-#include "models/part/profile.hpp"
+#include "models/describe/json_value.hpp"
+#include "models/part/evidence.hpp"
 
 namespace stepcast {
 
@@ -32,13 +32,13 @@ struct OneOffCost {
 struct TrainingPhase {
   std::string name;
   int epochs = 1;
-  Json set = Json::object();
+  JsonValue set{};
   std::optional<OneOffCost> before{};
 
   template <class V>
   static void describe(V& v, TrainingPhase& x) {
     v.required("name", x.name, "what tables call the phase");
-    v.required("epochs", x.epochs, "passes over the data set", between(1, 1000000));
+    v.required("epochs", x.epochs, "times that the data set is seen", between(1, 1000000));
     v.optional("set", x.set,
                "JSON pointers and the values they take in this phase: a workload's variant, its batch, a compressor");
     v.optional("before", x.before, "a cost paid once when the phase begins");

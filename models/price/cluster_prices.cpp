@@ -8,10 +8,16 @@
 
 namespace stepcast {
 
-ClusterPrices::ClusterPrices(const Cluster& cluster)
-    : cluster_(cluster), ideal_(ideal_equivalent(cluster)), paths_(collective_prices(ideal_)), shards_(ideal_) {
-  for (const Protocol& protocol : protocols_of(ideal_))
-    protocols_.push_back(std::make_unique<const ProtocolPrices>(ideal_, protocol));
+ClusterPrices::ClusterPrices(const Cluster& cluster, PriceCache& cache)
+    : cluster_(cluster),
+      ideal_(ideal_equivalent(cluster)),
+      paths_(collective_prices(ideal_)),
+      shards_(ideal_, cache.shards),
+      cache_(cache) {
+  for (const Protocol& protocol : protocols_of(ideal_)) {
+    if (cache.protocols.size() == protocols_.size()) cache.protocols.emplace_back();
+    protocols_.push_back(std::make_unique<const ProtocolPrices>(ideal_, protocol, cache.protocols[protocols_.size()]));
+  }
 }
 
 CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
@@ -37,16 +43,17 @@ bool ClusterPrices::neighbours_are_routed() const {
 }
 
 const RoundFlows& ClusterPrices::neighbour_flows() const {
-  if (!neighbours_) {
+  if (!cache_.neighbours) {
     const int p = ideal_.workers;
     Round round;
     for (int rank = 0; rank < p; ++rank) {
       round.push_back({rank, (rank + 1) % p, {0, 1}});
       if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
     }
-    neighbours_.emplace(followed_flows(round, Fabric(ideal_, 0)));
+    Fabric fabric(ideal_, 0);
+    cache_.neighbours.emplace(followed_flows(round, fabric));
   }
-  return *neighbours_;
+  return *cache_.neighbours;
 }
 
 PricedCost ClusterPrices::neighbours(Bytes bytes) const {

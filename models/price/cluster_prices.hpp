@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,18 +16,27 @@
 
 namespace stepcast {
 
+/// What the prices of one cluster's exchanges are computed from: routes, flows of rounds, and prices of calls. A price
+/// is the same with an empty cache, but may take a second. The cache grows with the calls that are priced.
+struct PriceCache {
+  std::deque<ProtocolPrices::Cache> protocols;  ///< one for each of protocols_of(cluster)
+  ShardPrices::Cache shards;
+  std::optional<RoundFlows> neighbours;
+};
+
 /// Prices of the workers' exchanges: collectives among all workers or in communicators, and exchanges with
 /// parameter-server shards.
 ///
 /// A collective uses the fastest of the cluster's protocols (protocol_prices.hpp).
 /// Other messages use the links without a protocol.
 ///
-/// Caches results about rounds and shards. Not thread-safe.
+/// Writes to its cache, so it is not thread-safe.
 class ClusterPrices {
  public:
   /// On TCP: those of the ideal_equivalent.
-  /// @pre `cluster` outlives this
-  explicit ClusterPrices(const Cluster& cluster);
+  /// @param cache  empty, or from prices of an equal cluster
+  /// @pre `cluster` and `cache` outlive this
+  ClusterPrices(const Cluster& cluster, PriceCache& cache);
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
@@ -69,7 +79,19 @@ class ClusterPrices {
   Prices paths_;
   ShardPrices shards_;
   std::vector<std::unique_ptr<const ProtocolPrices>> protocols_;  ///< one for each of protocols_of(cluster)
-  mutable std::optional<RoundFlows> neighbours_;
+  PriceCache& cache_;
+};
+
+namespace detail {
+struct OwnCache {
+  PriceCache cache;
+};
+}  // namespace detail
+
+/// Prices with a cache of their own, which lives as long as they do.
+class CachedPrices : private detail::OwnCache, public ClusterPrices {
+ public:
+  explicit CachedPrices(const Cluster& cluster) : ClusterPrices(cluster, cache) {}
 };
 
 }  // namespace stepcast

@@ -49,14 +49,14 @@ bool routes_are_known(const Cluster& cluster) {
   return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology);
 }
 
-ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol)
-    : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)), best_(paths_) {
+ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol, Cache& cache)
+    : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)), best_(paths_), cache_(cache) {
   best_.path.fill(best_link(cluster_));
 }
 
 bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
   if (!routes_are_known(cluster_)) return false;
-  const auto [known, is_new] = routed_.try_emplace(key_of(call));
+  const auto [known, is_new] = cache_.routed.try_emplace(key_of(call));
   if (is_new) known->second = unlike_messages(call, cluster_.workers) <= kMostRouted;
   return known->second;
 }
@@ -64,17 +64,17 @@ bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
 ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around) const {
   PricedRound found;
   found.blocks = take_blocks(round);
-  auto& flows = known_[fingerprint_of(round, goes_around)];
+  auto& flows = cache_.known[fingerprint_of(round, goes_around)];
   if (!flows) {
-    if (!fabric_) fabric_.emplace(cluster_, 0);
-    flows = std::make_shared<RoundFlows>(round, *fabric_, goes_around);
+    if (!cache_.fabric) cache_.fabric.emplace(cluster_, 0);
+    flows = std::make_shared<RoundFlows>(round, *cache_.fabric, goes_around);
   }
   found.flows = flows;
   return found;
 }
 
 ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& call) const {
-  const auto [known, is_new] = rounds_.try_emplace(key_of(call));
+  const auto [known, is_new] = cache_.rounds.try_emplace(key_of(call));
   PricedRounds& all = known->second;
   if (is_new) {
     all.schedule = schedule_of(call, cluster_.workers);
@@ -99,7 +99,7 @@ bool ProtocolPrices::follow(const PricedRounds& all, const PricedRound& round) c
   if (round.flows->is_exact()) return true;
   Round messages = all.schedule.round(round.number);
   take_blocks(messages);
-  return round.flows->follow(messages, *fabric_);
+  return round.flows->follow(messages, *cache_.fabric);
 }
 
 /// Selects the rounds that are exact. The bounds decide, not the rounds that earlier calls followed.
@@ -164,12 +164,12 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   const CostTerms terms = cost_of(call, cluster_.workers);
   if (terms.empty() || prices_are_exact(cluster_)) return {price(terms, paths_), {}};
   const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
-  if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
+  if (const auto known = cache_.prices.find(key); known != cache_.prices.end()) return known->second;
   Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
   if (is_plain_star(cluster_)) found.slack = Seconds{};
   else if (is_routed(call)) found = by_routes(call, terms);
-  if (prices_.size() == kMostPrices) prices_.clear();
-  return prices_.emplace(key, found).first->second;
+  if (cache_.prices.size() == Cache::kMostPrices) cache_.prices.clear();
+  return cache_.prices.emplace(key, found).first->second;
 }
 
 /// Computes bounds without following rounds. It routes rounds only as far as needed.

@@ -31,16 +31,15 @@ bool routes_are_known(const Cluster& cluster);
 /// distinct rounds have at most kAlwaysFollowed messages or closed forms. Otherwise rounds with the widest bounds are
 /// followed first, until the total is within kWithin. `slack` is the largest possible error of a price.
 ///
-/// Caches results about rounds. Not thread-safe. A price does not depend on earlier calls.
+/// Writes to its cache, so it is not thread-safe. A price does not depend on earlier calls.
 class ProtocolPrices {
  public:
   static constexpr double kAlwaysFollowed = 1 << 18;
   static constexpr double kWithin = 4e-3;
   static constexpr double kMostFolded = 1 << 22;  ///< limit on the messages in the followed rounds of a call
 
-  ProtocolPrices(const Cluster& cluster, const Protocol& protocol);
-  ProtocolPrices(const ProtocolPrices&) = delete;  // fabric_ may hold a pointer to cluster_
-  ProtocolPrices& operator=(const ProtocolPrices&) = delete;
+  struct Cache;
+  ProtocolPrices(const Cluster& cluster, const Protocol& protocol, Cache& cache);
 
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return priced(call).cost; }
 
@@ -84,13 +83,18 @@ class ProtocolPrices {
   Cluster cluster_;  ///< with the links that the protocol gives
   Prices paths_;
   Prices best_;  ///< prices with the best link on every path
-  mutable std::optional<Fabric> fabric_;
-  mutable std::map<Fingerprint, std::shared_ptr<RoundFlows>> known_;
-  mutable std::map<CallKey, bool> routed_;
-  mutable std::map<CallKey, PricedRounds> rounds_;
+  Cache& cache_;
+};
+
+/// Results about the rounds of one cluster with one protocol.
+struct ProtocolPrices::Cache {
+  std::optional<Fabric> fabric;
+  std::map<Fingerprint, std::shared_ptr<RoundFlows>> known;
+  std::map<CallKey, bool> routed;
+  std::map<CallKey, PricedRounds> rounds;
   /// Limits the memory of a study whose points all have different buffers.
   static constexpr std::size_t kMostPrices = 1 << 16;
-  mutable std::map<std::pair<CallKey, Bytes>, Priced> prices_;
+  std::map<std::pair<CallKey, Bytes>, Priced> prices;
 };
 
 }  // namespace stepcast

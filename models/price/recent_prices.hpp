@@ -19,7 +19,7 @@ class RecentPrices {
   const ClusterPrices& of(const Cluster& cluster);
 
  private:
-  std::list<ClusterPrices> recent_;  ///< the most recent first
+  std::list<CachedPrices> recent_;  ///< the most recent first
 };
 
 }  // namespace stepcast

@@ -87,7 +87,7 @@ CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located
     if (co_located) wire = largest * (p - 1) * inside;
     else wire = std::max(wire, total * inside);
   }
-  const auto [all, is_new] = branches_.try_emplace({shard_bytes.size(), co_located});
+  const auto [all, is_new] = cache_.branches.try_emplace({shard_bytes.size(), co_located});
   if (is_new)
     all->second = {branches(cluster_, static_cast<int>(shard_bytes.size()), co_located),
                    rack_branches(cluster_, static_cast<int>(shard_bytes.size()), co_located)};
@@ -96,7 +96,7 @@ CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located
 }
 
 const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co_located) const {
-  const auto [known, is_new] = flows_.try_emplace({exchange, shards, co_located});
+  const auto [known, is_new] = cache_.flows.try_emplace({exchange, shards, co_located});
   if (!is_new) return known->second.get();
   const int p = cluster_.workers;
   constexpr int kSomeBuckets = 2;  // exact for several buckets implies exact for one
@@ -110,9 +110,8 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
       if (exchange == ShardExchange::push) round.push_back({worker, shard, {0, 1}});
       else round.push_back({shard, worker, {0, 1}});
     }
-  if (!round.empty())
-    known->second =
-        std::make_unique<const RoundFlows>(followed_flows(round, Fabric(cluster_, co_located ? 0 : shards)));
+  Fabric fabric(cluster_, co_located ? 0 : shards);
+  if (!round.empty()) known->second = std::make_unique<const RoundFlows>(followed_flows(round, fabric));
   return known->second.get();
 }
 

@@ -27,11 +27,18 @@ namespace stepcast {
 /// together, like those of a round (fabric/round_flows.hpp). This applies to unequal links, fat trees, tori and
 /// dragonflies. It also applies to nodes and racks without shard_terms_are_exact.
 ///
-/// Caches branches and flows for each number of shards. Not thread-safe.
+/// Writes to its cache, so it is not thread-safe.
 class ShardPrices {
  public:
-  /// @pre `cluster` outlives this
-  explicit ShardPrices(const Cluster& cluster) : cluster_(cluster) {}
+  /// Branches and flows of one cluster, for each number of shards.
+  struct Cache {
+    /// Machines or racks, and racks of machines. The key is the number of shards and whether they are co-located.
+    std::map<std::pair<std::size_t, bool>, std::array<std::vector<Branch>, 2>> branches;
+    std::map<std::tuple<ShardExchange, int, bool>, std::unique_ptr<const RoundFlows>> flows;
+  };
+
+  /// @pre `cluster` and `cache` outlive this
+  ShardPrices(const Cluster& cluster, Cache& cache) : cluster_(cluster), cache_(cache) {}
 
   [[nodiscard]] CostTerms terms(std::span<const Bytes> shard_bytes, bool co_located) const;
 
@@ -44,9 +51,7 @@ class ShardPrices {
   [[nodiscard]] const RoundFlows* flows(ShardExchange exchange, int shards, bool co_located) const;
 
   const Cluster& cluster_;
-  /// Machines or racks, and racks of machines. The key is the number of shards and whether they are co-located.
-  mutable std::map<std::pair<std::size_t, bool>, std::array<std::vector<Branch>, 2>> branches_;
-  mutable std::map<std::tuple<ShardExchange, int, bool>, std::unique_ptr<const RoundFlows>> flows_;
+  Cache& cache_;
 };
 
 /// Whether pushes to equal shards have few enough messages to follow, on a topology with known routes.

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/writer.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/failed_rows.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"

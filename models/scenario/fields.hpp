@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "models/describe/json_value.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {
@@ -24,7 +25,7 @@ inline constexpr bool kIsPart<Part<T>> = true;
 /// One named variant of a study: the scenario with some fields changed.
 struct Variant {
   std::string name;
-  Json set = Json::object();
+  JsonValue set{};
 
   template <class V>
   static void describe(V& v, Variant& x) {

@@ -1,7 +1,6 @@
 // Rules between the parts of a scenario, which single fields cannot check.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "models/describe/fault.hpp"
@@ -19,14 +18,5 @@ void check(const Scenario& scenario, const Workload* workload, std::vector<Fault
 
 /// Also checks the rules of the scenario's workload (check_workload).
 void check(const Scenario& scenario, std::vector<Fault>& faults);
-
-/// Hosts that the topology offers to workers; empty if any number is possible, or if only SimGrid knows it.
-std::optional<long> host_count(const Topology& topology);
-
-/// One-way links of the topology, two per cable; empty if they depend on the connected hosts. At most 1e15.
-std::optional<long> link_count(const Topology& topology);
-
-/// Limit on a topology's links: link numbers, and twice these numbers, are ints.
-inline constexpr long kMostLinks = 1L << 30;
 
 }  // namespace stepcast

@@ -1,8 +1,8 @@
 #include "models/scenario/scenario.hpp"
 
-#include <filesystem>
+#include "models/scenario/part_json.hpp"
 
-#include "models/describe/writer.hpp"
+#include <filesystem>
 
 namespace stepcast {
 

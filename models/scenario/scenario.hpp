@@ -10,7 +10,7 @@
 
 #include "models/compressor/compressor.hpp"
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_value.hpp"
 #include "models/part/cluster.hpp"
 #include "models/part/codec.hpp"
 #include "models/part/strategy.hpp"
@@ -79,7 +79,7 @@ struct Evaluation {
 /// The reference point of speedups: this scenario with some fields changed.
 struct Baseline {
   std::string name;
-  Json set = Json::object();
+  JsonValue set{};
 
   template <class V>
   static void describe(V& v, Baseline& x) {

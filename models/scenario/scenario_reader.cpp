@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/describe/reader.hpp"
-#include "models/describe/writer.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/workload_rules.hpp"
@@ -126,9 +125,9 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   scenario.baseline = std::move(fields.baseline);
   scenario.evaluation = fields.evaluation;
   scenario.output = std::move(fields.output);
-  if (scenario.baseline && !scenario.baseline->set.is_object())
+  if (scenario.baseline && !scenario.baseline->set->is_object())
     reading.faults.push_back(
-        {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
+        {"", "/baseline/set", describe_value(*scenario.baseline->set), "an object of JSON pointers and values", ""});
   const PlatformFacts* platform = find_platform(document, scenario.cluster, reading.faults);
   const std::string gpu = find_gpu(document, scenario, reading.faults);
   scenario.workload = read_workload(document, gpu, reading.faults);

@@ -12,6 +12,7 @@
 #include "models/describe/fault.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/part_files.hpp"
 #include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"

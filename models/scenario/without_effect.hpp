@@ -24,8 +24,4 @@ struct SometimesField {
 /// The fields, in the order of the document.
 std::span<const SometimesField> sometimes_fields();
 
-/// Whether the field at `pointer` has its default. The pointer may lead into the strategy, compressor, codec settings,
-/// workload, cluster or evaluation.
-bool holds_default(const Scenario& scenario, std::string_view pointer);
-
 }  // namespace stepcast

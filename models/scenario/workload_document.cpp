@@ -1,10 +1,14 @@
 #include "models/scenario/workload_document.hpp"
 
+#include "models/scenario/document.hpp"
+#include "models/scenario/part_files.hpp"
+#include "models/scenario/references.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "models/describe/reader.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/workload/check_profile.hpp"
 #include "models/workload/check_shapes.hpp"
 
@@ -70,7 +74,7 @@ void resolve_variant(Json& workload, const std::string& root, std::vector<Fault>
       if (names.back() == reference) named = &variant;
     }
   if (!named) {
-    faults.push_back(detail::unknown_name(pointer_to(root, "variant"), Json(reference), names));
+    detail::read_name(reference, pointer_to(root, "variant"), names, faults);
     value = nullptr;
     return;
   }

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/fault.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/part/profile.hpp"
 #include "models/part/workload_table.hpp"
-#include "models/scenario/document.hpp"
 
 namespace stepcast {
+
+class PartFiles;
 
 /// Resolves references (text, or objects with "from"). `profile`, also that of `measured`, becomes its file in
 /// profiles/. `variant` becomes the entry of `variants` with that name ("vanilla": null). Sibling keys of "from" are

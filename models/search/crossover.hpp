@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json_fwd.hpp"
 #include "models/report/goal.hpp"
 #include "models/search/crossover_search.hpp"
 #include "models/study/alternatives.hpp"

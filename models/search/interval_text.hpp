@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/report/rows.hpp"
 #include "models/search/crossover_search.hpp"
 #include "models/study/axis_range.hpp"

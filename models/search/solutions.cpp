@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/search/interval_text.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json_fwd.hpp"
 #include "models/report/goal.hpp"
 #include "models/search/goal_search.hpp"
 

@@ -136,7 +136,7 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
 }
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
-  return build_step_graph(scenario, workload, ClusterPrices(scenario.cluster));
+  return build_step_graph(scenario, workload, CachedPrices(scenario.cluster));
 }
 
 }  // namespace stepcast

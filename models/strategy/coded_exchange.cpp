@@ -28,21 +28,21 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
 }
 
 template <class... Lists>
-std::vector<Pass> joined(const Lists&... lists) {
-  std::vector<Pass> all;
+std::vector<CodecKernel> joined(const Lists&... lists) {
+  std::vector<CodecKernel> all;
   (all.insert(all.end(), lists.begin(), lists.end()), ...);
   return all;
 }
 
 /// Passes over a share of the same data: the same number of launches, less memory and arithmetic.
-std::vector<Pass> scaled(std::vector<Pass> passes, double share) {
-  for (Pass& pass : passes) {
-    pass.read *= share;
-    pass.written *= share;
-    pass.flops *= share;
-    pass.fixed *= share;
+std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) {
+  for (CodecKernel& kernel : kernels) {
+    kernel.read *= share;
+    kernel.written *= share;
+    kernel.flops *= share;
+    kernel.fixed *= share;
   }
-  return passes;
+  return kernels;
 }
 
 class Exchanges {
@@ -65,7 +65,7 @@ class Exchanges {
   }
 
  private:
-  [[nodiscard]] Seconds time(const std::vector<Pass>& passes) const { return price(passes, *input_.rates); }
+  [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const { return price(kernels, *input_.rates); }
 
   void gathered_or_summed(CodedExchange& exchange) const {
     for (const Stage& stage : plan_.stages) {
@@ -82,15 +82,15 @@ class Exchanges {
       }
       exchange.stages.push_back(std::move(coded));
     }
-    exchange.decode = time(decode_passes(plan_, p_));
+    exchange.decode = time(decode_kernels(plan_, p_));
   }
 
   void all_to_all(CodedExchange& exchange) const {
     const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
     exchange.stages = {
-        {time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-        {time(recode_passes(part, p_)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
-    exchange.decode = time(decode_passes(plan_, 1));
+        {time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
+        {time(recode_kernels(part, p_)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+    exchange.decode = time(decode_kernels(plan_, 1));
     const bool keeps_some = compressors()[input_.compressor.index()].of == CompressorClass::sparsification ||
                             std::holds_alternative<QsparseLocalSgd>(input_.compressor);
     if (exchange.assumed.empty() && keeps_some)
@@ -103,10 +103,10 @@ class Exchanges {
     CollectiveChoice ring = choice_;
     ring.algorithm = Algorithm::ring;
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
-    all_reduce.recode = time(hop_passes(input_.compressor, slice));
+    all_reduce.recode = time(hop_kernels(input_.compressor, slice));
     exchange.payload = all_reduce.bytes;
     exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
-    exchange.decode = time(decode_passes(plan_, 1));
+    exchange.decode = time(decode_kernels(plan_, 1));
   }
 
   const GraphInput& input_;
@@ -207,15 +207,15 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     return coded;
   }
   const CodecPlan plan = make_plan(input.compressor, part.tensors);
-  const auto time = [&](const std::vector<Pass>& passes) { return price(passes, *input.rates); };
+  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
   coded.assumed = plan.assumed;
-  coded.encode = time(joined(encode_passes(plan), plan.remember));
+  coded.encode = time(joined(encode_kernels(plan), plan.remember));
   coded.push = payload(plan) * part.share;
   coded.pull = two_way ? coded.push : part.bytes;
   const int decoded = plan.summable() ? 1 : messages;
-  coded.sum = time(scaled(two_way ? recode_passes(plan, decoded) : sum_passes(plan, decoded), part.share));
+  coded.sum = time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
   if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
-  if (two_way) coded.decode = time(sum_passes(plan, 1));
+  if (two_way) coded.decode = time(sum_kernels(plan, 1));
   return coded;
 }
 

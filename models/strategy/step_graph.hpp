@@ -117,12 +117,12 @@ struct StepGraph {
   bool shards_co_located = false;  ///< beside workers (shard_placement.hpp); otherwise each on its own host
   bool asynchronous = false;       ///< servers serve each worker independently
   std::optional<int> staleness;    ///< stale-synchronous: steps by which the fastest worker may lead
-  int local_steps = 1;             ///< training steps in one pass of the template (local SGD)
+  int local_steps = 1;             ///< training steps in one run of the template (local SGD)
   int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
   Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period
   std::string assumed;             ///< the assumption about data-dependent payload; empty: exact
 
-  /// The number of jitter draws of each worker in one pass of the template.
+  /// The number of jitter draws of each worker in one run of the template.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }
 
   StreamId add_stream(std::string name, Role role = Role::worker) {

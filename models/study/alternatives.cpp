@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/document.hpp"
+#include "models/describe/json.hpp"
+#include "models/scenario/origins.hpp"
 #include "models/study/choose_points.hpp"
 
 namespace stepcast {

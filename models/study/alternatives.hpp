@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

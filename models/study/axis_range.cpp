@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"

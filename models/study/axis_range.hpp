@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/fault.hpp"
 #include "models/study/find_axis.hpp"
 
 namespace stepcast {

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/reader.hpp"
+#include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/part_files.hpp"
+#include "models/scenario/part_json.hpp"
+#include "models/scenario/references.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/suite.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/describe/fault.hpp"
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "models/describe/writer.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/study/suite.hpp"
 #include "models/unit/units.hpp"
 
@@ -78,9 +80,16 @@ class ObjectSchema {
   void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
     const Place place = place_.below(name);
     Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place);
+    if constexpr (std::is_same_v<T, JsonValue>) add(name, std::move(schema), meaning, nullptr);
+    else if (!has_default) add(name, std::move(schema), meaning, nullptr);
+    else {
+      const Json by_default = write_default(x);
+      add(name, std::move(schema), meaning, &by_default);
+    }
+  }
+  void add(const char* name, Json schema, const char* meaning, const Json* by_default) {
     schema["description"] = meaning;
-    if constexpr (!std::is_same_v<T, Json>)
-      if (has_default) schema["default"] = write_default(x);
+    if (by_default) schema["default"] = *by_default;
     properties_[name] = std::move(schema);
   }
   template <class T>
@@ -102,21 +111,31 @@ class ObjectSchema {
   Json required_ = Json::array();
 };
 
-template <class Q>
-Json quantity_schema(const Limits& limits) {
+Json quantity_schema(std::span<const Unit> all, const Limits& limits) {
   std::string units;
-  for (const Unit& unit : units_of<Q>()) units += fmt::format("{}{}", units.empty() ? "" : "|", unit.suffix);
+  for (const Unit& unit : all) units += fmt::format("{}{}", units.empty() ? "" : "|", unit.suffix);
   return Json{{"type", "string"},
               {"pattern", fmt::format("^{}([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)? ?({})$",
                                       limits.min.value_or(-1) < 0 ? "-?" : "", units)}};
 }
 
-template <class T>
-Json number_schema(const Limits& limits) {
-  Json schema{{"type", std::is_integral_v<T> ? "integer" : "number"}};
+Json number_schema(bool integral, const Limits& limits) {
+  Json schema{{"type", integral ? "integer" : "number"}};
   if (limits.min) schema[limits.exclusive ? "exclusiveMinimum" : "minimum"] = *limits.min;
   if (limits.max) schema["maximum"] = *limits.max;
   return schema;
+}
+
+Json names_schema(const std::vector<std::string_view>& names, const std::vector<std::string_view>& meanings,
+                  const Place& place) {
+  return or_axis({{"enum", names}, {"enumDescriptions", meanings}}, place);
+}
+
+/// Any of two schemas.
+Json either(Json one, Json other) { return Json{{"anyOf", Json::array({std::move(one), std::move(other)})}}; }
+Json or_null(Json one) { return either(std::move(one), Json{{"type", "null"}}); }
+Json list_schema(Json element, const Place& place) {
+  return or_axis({{"type", "array"}, {"items", std::move(element)}}, place);
 }
 
 template <class T>
@@ -174,20 +193,20 @@ Json schema_of(const Limits& limits, const Place& place) {
   if constexpr (std::is_same_v<T, bool>) {
     return or_axis({{"type", "boolean"}}, place);
   } else if constexpr (std::is_arithmetic_v<T>) {
-    return or_axis(number_schema<T>(limits), place);
+    return or_axis(number_schema(std::is_integral_v<T>, limits), place);
   } else if constexpr (IsQuantity<T>::value) {
-    return or_axis(quantity_schema<T>(limits), place);
+    return or_axis(quantity_schema(units_of<T>(), limits), place);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return or_axis({{"type", "string"}}, place);
-  } else if constexpr (std::is_same_v<T, Json>) {
+  } else if constexpr (std::is_same_v<T, JsonValue>) {
     return Json{{"type", "object"}};
   } else if constexpr (Named<T>) {
-    Json names = Json::array(), meanings = Json::array();
+    std::vector<std::string_view> names, meanings;
     for (const auto& choice : Choices<T>::table) {
       names.push_back(choice.name);
       meanings.push_back(choice.meaning);
     }
-    return or_axis({{"enum", names}, {"enumDescriptions", meanings}}, place);
+    return names_schema(names, meanings, place);
   } else if constexpr (kIsPart<T>) {
     return part_choice<decltype(T::value)>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
@@ -195,16 +214,13 @@ Json schema_of(const Limits& limits, const Place& place) {
   } else if constexpr (IsOptional<T>::value) {
     // A part may contain axes and be one of a list. For other values, the list may contain null.
     using Inner = typename T::value_type;
-    const Json null{{"type", "null"}};
-    if constexpr (kIsPart<Inner>) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, place), null})}};
-    else return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), null})}}, place);
+    if constexpr (kIsPart<Inner>) return or_null(schema_of<Inner>(limits, place));
+    else return or_axis(or_null(schema_of<Inner>(limits, place.without_axes())), place);
   } else if constexpr (IsOrAuto<T>::value) {
     using Inner = typename decltype(T::value)::value_type;
-    return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), {{"const", "auto"}}})}},
-                   place);
+    return or_axis(either(schema_of<Inner>(limits, place.without_axes()), Json{{"const", "auto"}}), place);
   } else if constexpr (IsVector<T>::value) {
-    return or_axis({{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, place.below("element"))}},
-                   place);
+    return list_schema(schema_of<typename T::value_type>(limits, place.below("element")), place);
   } else {
     return or_axis(object_of<T>(place), place);
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

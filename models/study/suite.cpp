@@ -1,5 +1,7 @@
 #include "models/study/suite.hpp"
 
+#include "models/study/expansion.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -9,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/describe/reader.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/study/choose_points.hpp"
 
 namespace stepcast {
@@ -145,7 +147,7 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
     const auto fault = [&](const std::string& where, std::string found, std::string allowed, std::string remedy) {
       faults.push_back({"", where, std::move(found), std::move(allowed), std::move(remedy)});
     };
-    const auto point = matcher.point_of(m.at, pointer_to(pointer, "at"));
+    const auto point = matcher.point_of(*m.at, pointer_to(pointer, "at"));
     const auto given = quantities_of(m);
     if (given.size() != 1) continue;  // reported before the study is read
     const auto [quantity, value] = given.front();
@@ -166,14 +168,14 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
 }
 
 void check_fields(const SuiteFields& fields, std::vector<Fault>& faults) {
-  if (!fields.study.is_object() && !fields.study.is_string())
-    faults.push_back({"", "/study", describe_value(fields.study), "a scenario, or the name or path of one", ""});
+  if (!fields.study->is_object() && !fields.study->is_string())
+    faults.push_back({"", "/study", describe_value(*fields.study), "a scenario, or the name or path of one", ""});
   if (fields.measurements.empty()) faults.push_back({"", "/measurements", "no measurement", "at least one", ""});
   for (std::size_t i = 0; i < fields.measurements.size() && faults.size() < kMaxFaults; ++i) {
     const Measurement& m = fields.measurements[i];
     const std::string pointer = pointer_to("/measurements", i);
-    if (!m.at.is_object())
-      faults.push_back({"", pointer_to(pointer, "at"), describe_value(m.at), "an object of axes and values", ""});
+    if (!m.at->is_object())
+      faults.push_back({"", pointer_to(pointer, "at"), describe_value(*m.at), "an object of axes and values", ""});
     if (const std::size_t given = quantities_of(m).size(); given != 1)
       faults.push_back({"", pointer, given == 0 ? "no quantity" : fmt::format("{} quantities", given),
                         "exactly one of " + names_of_quantities(),
@@ -186,7 +188,7 @@ void check_fields(const SuiteFields& fields, std::vector<Fault>& faults) {
 
 /// The study as a separate document. Its faults name their place in the suite.
 Document study_document(const SuiteFields& fields, const std::string& name) {
-  Document document{fields.study, Origins(name)};
+  Document document{*fields.study, Origins(name)};
   document.origins.add("", name, "/study");
   if (document.json.is_string()) {
     document.json = Json::object({{"from", document.json}});
@@ -204,7 +206,7 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
   read_value(json, "", fields, {}, faults);
   if (faults.empty()) check_fields(fields, faults);
   Suite suite;
-  if (json.is_object() && json.contains("study") && (fields.study.is_string() || fields.study.is_object())) {
+  if (json.is_object() && json.contains("study") && (fields.study->is_string() || fields.study->is_object())) {
     try {
       suite.document = study_document(fields, name);
       suite.study = expand_study(suite.document, {}, library, kMaxPoints, {}, inspect);

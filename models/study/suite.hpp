@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "models/describe/describe.hpp"
-#include "models/describe/json.hpp"
-#include "models/part/profile.hpp"
+#include "models/describe/json_value.hpp"
+#include "models/part/evidence.hpp"
+#include "models/scenario/document.hpp"
+#include "models/scenario/platform_facts.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {
@@ -31,7 +33,7 @@ struct Choices<MeasuredQuantity> {
 
 /// One measured value in a suite's file: exactly one of the quantities.
 struct Measurement {
-  Json at = Json::object();
+  JsonValue at{};
   std::optional<Seconds> step_time;
   std::optional<double> throughput, speedup, scaling_efficiency;
   std::optional<BytesPerSecond> algbw, busbw;
@@ -77,7 +79,7 @@ struct SuiteFields {
   std::string description;
   std::string source;
   std::string assumes;
-  Json study = Json::object();
+  JsonValue study{};
   std::optional<std::string> alternatives;
   ErrorLimits tolerance;
   std::vector<Measurement> measurements;

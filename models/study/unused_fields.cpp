@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
+#include "models/scenario/holds_default.hpp"
+
 namespace stepcast {
 namespace {
 

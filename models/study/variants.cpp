@@ -37,8 +37,8 @@ void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& fa
     if (!names.insert(variants[i].name).second)
       faults.push_back({"", fmt::format("/variants/{}/name", i), describe_value(variants[i].name) + " a second time",
                         "each name once", ""});
-    if (!variants[i].set.is_object())
-      faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(variants[i].set),
+    if (!variants[i].set->is_object())
+      faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(*variants[i].set),
                         "an object of JSON pointers and values", ""});
   }
 }
@@ -48,7 +48,7 @@ LostOverride find_lost(const Override& change, const std::vector<Variant>& varia
   std::vector<std::string> names;
   std::string place, target;  // those of the first one with another value
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    const Undone found = undone(change, variants[i].set);
+    const Undone found = undone(change, *variants[i].set);
     if (found.by.empty()) continue;
     ++setting;
     if (!found.other_value) continue;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/override.hpp"
 
 namespace stepcast {
 

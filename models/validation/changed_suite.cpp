@@ -1,5 +1,8 @@
 #include "models/validation/changed_suite.hpp"
 
+#include "models/describe/json.hpp"
+#include "models/study/expansion.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "models/scenario/document.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/suite.hpp"
 
 namespace stepcast {

@@ -1,4 +1,4 @@
-// The speed of one memory-bound kernel on a device: a compressor's pass, or an optimizer's update.
+// The speed of one memory-bound kernel on a device: one of a compressor, or an optimizer's update.
 #pragma once
 
 #include <vector>

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "models/describe/json.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/frames.hpp"
 #include "sim/answer/replay_job.hpp"

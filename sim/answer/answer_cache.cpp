@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "models/describe/json.hpp"
 #include "sim/answer/forecast_json.hpp"
 
 namespace stepcast {

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/point_notes.hpp"
-#include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/alternatives.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/schema.hpp"
 
 namespace stepcast {

@@ -17,6 +17,8 @@
 
 namespace stepcast {
 
+struct Override;
+
 /// The field that values are given to.
 struct Field {
   std::string pointer;  ///< where the values are set

@@ -1,5 +1,7 @@
 #include "sim/answer/forecast_json.hpp"
 
+#include "models/describe/json.hpp"
+
 namespace stepcast {
 namespace {
 

@@ -1,7 +1,7 @@
 // A forecast on its way between processes and into the cache.
 #pragma once
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/forecast/forecast.hpp"
 
 namespace stepcast {

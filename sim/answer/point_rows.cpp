@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "models/describe/json.hpp"
 #include "models/report/rows.hpp"
 #include "sim/answer/frames.hpp"
 

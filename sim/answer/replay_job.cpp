@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/describe/json.hpp"
 #include "models/forecast/breakdown.hpp"
 #include "sim/answer/forecast_json.hpp"
 #include "sim/replay/replay.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/forecast/forecast.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"

@@ -1,12 +1,12 @@
 #include "sim/answer/replay_key.hpp"
 
+#include "models/scenario/part_json.hpp"
+
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
-
-#include "models/describe/writer.hpp"
 
 namespace stepcast {
 

@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"
-#include "models/scenario/rules.hpp"
+#include "models/scenario/cluster_rules.hpp"
 #include "sim/platform/platform_file.hpp"
 
 namespace stepcast {

@@ -1,7 +1,7 @@
 // SimGrid's settings for a transport, without SimGrid's headers.
 #pragma once
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/part/cluster.hpp"
 
 namespace stepcast {

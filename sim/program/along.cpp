@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
-#include "models/scenario/document.hpp"
+#include "models/describe/json.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"

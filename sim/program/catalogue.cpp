@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/describe/writer.hpp"
-#include "models/scenario/document.hpp"
+#include "models/scenario/part_files.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"

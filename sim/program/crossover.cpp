@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/search/crossover.hpp"
 #include "models/study/find_axis.hpp"
 #include "sim/answer/close_in.hpp"

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/expansion.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
@@ -76,7 +78,7 @@ std::optional<CriticalTasks> critical_of(const Read& read) {
   try {
     const Study study = read({{"/evaluation/evaluator", "equations", "--evaluator", ""}});
     const Scenario& scenario = study.points.front().scenario;
-    const ClusterPrices prices(scenario.cluster);
+    const CachedPrices prices(scenario.cluster);
     return critical_tasks(build_step_graph(scenario, make_workload(scenario), prices), prices);
   } catch (const ScenarioError&) {
   } catch (const ModelError&) {
@@ -136,7 +138,7 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
   if (point.scenario.run)
     for (const TrainingPhase& phase : point.scenario.run->phases) {
       names.push_back(phase.name);
-      changes |= !phase.set.empty();
+      changes |= !phase.set->empty();
     }
   if (name.empty())
     return !changes

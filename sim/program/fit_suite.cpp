@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/fit.hpp"
@@ -62,6 +63,46 @@ void require_equations(const Suite& suite) {
                                 suite.name));
 }
 
+/// What was found, as text and as JSON.
+/// @param at_end  fields whose value is an end of their range
+FittedSuite told(const Suite& suite, const std::vector<Field>& fields, const std::vector<AxisRange>& ranges,
+                 const Fit& fit, const std::vector<bool>& at_end, double earlier, double after) {
+  std::string text = fmt::format("\nfitted on {} measurement{} of {}, by the median |error| at {} values tried{}:\n",
+                                 fit.measurements, fit.measurements == 1 ? "" : "s", suite.name, fit.tried,
+                                 fit.impossible > 0 ? fmt::format(", {} of them impossible", fit.impossible) : "");
+  Json values = Json::array();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const char* remark = "";
+    if (!fit.matters[i]) remark = ", which makes no difference: the median is the same at all values tried";
+    else if (at_end[i]) remark = ", an end of the range: a wider one may fit better";
+    text += fmt::format("  {} = {}{}\n", fields[i].pointer, human_value(ranges[i], fit.values[i]), remark);
+    values.push_back(Json{{"pointer", fields[i].pointer},
+                          {"from", field_value(ranges[i], ranges[i].from)},
+                          {"to", field_value(ranges[i], ranges[i].to)},
+                          {"value", field_value(ranges[i], fit.values[i])},
+                          {"makes_a_difference", bool(fit.matters[i])}});
+  }
+  text += fmt::format(
+      "median |error| {:.1f} % before, {:.1f} % after, which is no prediction; {:.1f} % of measurements left out one by "
+      "one\n",
+      100 * earlier, 100 * after, 100 * fit.median_left_out);
+  const bool better = after < earlier;
+  if (better) {
+    text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, fit.values), " --set "));
+  } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
+    text += "no value tried is better than the suite as it is, which is shown\n";
+  }
+  Json found{{"fields", std::move(values)},
+             {"measurements", fit.measurements},
+             {"values_tried", fit.tried},
+             {"values_impossible", fit.impossible},
+             {"median_absolute_error_before", earlier},
+             {"median_absolute_error_after", after},
+             {"median_absolute_error_left_out", fit.median_left_out},
+             {"used", better}};
+  return {{}, std::move(text), std::move(found)};
+}
+
 }  // namespace
 
 std::vector<Field> fitted_fields(const std::vector<std::string>& fits) {
@@ -113,40 +154,9 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   if (!errors_at(shorter).empty()) fit.values = shorter;
   const double earlier = *unfitted.summary.median_error, after = *validation_at(fit.values).summary.median_error;
 
-  std::string text = fmt::format("\nfitted on {} measurement{} of {}, by the median |error| at {} values tried{}:\n",
-                                 fit.measurements, fit.measurements == 1 ? "" : "s", suite.name, fit.tried,
-                                 fit.impossible > 0 ? fmt::format(", {} of them impossible", fit.impossible) : "");
-  Json values = Json::array();
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const char* remark = "";
-    if (!fit.matters[i]) remark = ", which makes no difference: the median is the same at all values tried";
-    else if (at_end[i]) remark = ", an end of the range: a wider one may fit better";
-    text += fmt::format("  {} = {}{}\n", fields[i].pointer, human_value(ranges[i], fit.values[i]), remark);
-    values.push_back(Json{{"pointer", fields[i].pointer},
-                          {"from", field_value(ranges[i], ranges[i].from)},
-                          {"to", field_value(ranges[i], ranges[i].to)},
-                          {"value", field_value(ranges[i], fit.values[i])},
-                          {"makes_a_difference", bool(fit.matters[i])}});
-  }
-  text += fmt::format(
-      "median |error| {:.1f} % before, {:.1f} % after, which is no prediction; {:.1f} % of measurements left out one by "
-      "one\n",
-      100 * earlier, 100 * after, 100 * fit.median_left_out);
-  const bool better = after < earlier;
-  if (better) {
-    text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, fit.values), " --set "));
-  } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
-    text += "no value tried is better than the suite as it is, which is shown\n";
-  }
-  Json found{{"fields", std::move(values)},
-             {"measurements", fit.measurements},
-             {"values_tried", fit.tried},
-             {"values_impossible", fit.impossible},
-             {"median_absolute_error_before", earlier},
-             {"median_absolute_error_after", after},
-             {"median_absolute_error_left_out", fit.median_left_out},
-             {"used", better}};
-  return {better ? at_values(suite, changes, fields, fit.values) : before, std::move(text), std::move(found)};
+  FittedSuite all = told(suite, fields, ranges, fit, at_end, earlier, after);
+  all.suite = after < earlier ? at_values(suite, changes, fields, fit.values) : before;
+  return all;
 }
 
 }  // namespace stepcast

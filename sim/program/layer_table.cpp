@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "models/describe/writer.hpp"
 #include "models/report/footnotes.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/activation_memory.hpp"
 #include "models/workload/layer_times.hpp"

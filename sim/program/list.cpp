@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/study.hpp"
 #include "sim/program/catalogue.hpp"

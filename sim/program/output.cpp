@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"

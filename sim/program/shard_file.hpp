@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 #include "models/report/metrics.hpp"
 #include "models/report/rows.hpp"
 #include "sim/answer/plan.hpp"

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/search/solutions.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/parse.hpp"

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/document.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/override.hpp"
+#include "models/scenario/part_files.hpp"
 #include "models/study/choose_points.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "program/streams.hpp"

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "models/scenario/override.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {

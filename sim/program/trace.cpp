@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/strategy/builder.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"

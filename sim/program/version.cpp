@@ -9,6 +9,7 @@
 #include <simgrid/version.h>
 
 #include "git_state.hpp"
+#include "models/describe/json.hpp"
 #include "sim/answer/digest.hpp"
 
 namespace stepcast {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/describe/json.hpp"
+#include "models/describe/json_fwd.hpp"
 
 namespace stepcast {
 

@@ -24,7 +24,7 @@ namespace stepcast {
 namespace {
 
 /// Of a round that goes around rings.
-void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric) {
+void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   std::vector<double> latencies;
   Fabric::Route route;
   for (const Message& message : round) {
@@ -35,7 +35,7 @@ void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric)
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
-std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric, bool goes_around) {
+std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabric& fabric, bool goes_around) {
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
@@ -50,7 +50,7 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, cons
 /// Rounds of one fabric; those with the same messages, whoever adds them up, share their flows.
 class RoundFolder {
  public:
-  RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
+  RoundFolder(Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
 
   FoldedRound operator()(const Round& round, bool goes_around) {
     auto& flows = known_[fingerprint_of(round, goes_around)];
@@ -59,7 +59,7 @@ class RoundFolder {
   }
 
  private:
-  const Fabric& fabric_;
+  Fabric& fabric_;
   int p_;
   std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
 };
@@ -77,7 +77,7 @@ FoldedCollective fold_collective(const CollectiveCall& call, const Cluster& clus
 /// Participants and direct exchanges.
 class DirectFold {
  public:
-  DirectFold(const Cluster& cluster, const StepGraph& graph, const Fabric& fabric)
+  DirectFold(const Cluster& cluster, const StepGraph& graph, Fabric& fabric)
       : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster) {
     for (const Task& task : graph.tasks) {
       if (const auto* shards = std::get_if<ShardWork>(&task.work))
@@ -202,7 +202,7 @@ class DirectFold {
 
   const Cluster& cluster_;
   const StepGraph& graph_;
-  const Fabric& fabric_;
+  Fabric& fabric_;
   HostSpecs specs_;
   FlowSystem system_;
   bool pushes_ = false, pulls_ = false, gossips_ = false;
@@ -214,7 +214,7 @@ class DirectFold {
 }  // namespace
 
 Fold fold(const Cluster& cluster, const StepGraph& graph) {
-  const Fabric fabric(cluster, graph.shards_co_located ? 0 : graph.shards);
+  Fabric fabric(cluster, graph.shards_co_located ? 0 : graph.shards);
   Fold fold;
   DirectFold(cluster, graph, fabric).run(fold);
   RoundFolder fold_round(fabric, cluster.workers);

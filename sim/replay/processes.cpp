@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "program/failure.hpp"
 
 namespace stepcast {

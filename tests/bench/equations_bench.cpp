@@ -7,7 +7,7 @@
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 
 namespace {
 

@@ -14,9 +14,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"

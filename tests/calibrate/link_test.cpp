@@ -13,7 +13,7 @@
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

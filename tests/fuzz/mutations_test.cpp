@@ -23,10 +23,11 @@
 #include <unistd.h>
 
 #include "calibrate/link/benchmark.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/part_file.hpp"
-#include "models/study/study.hpp"
 #include "models/study/suite.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/reader/folder.hpp"

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/study/study.hpp"
+#include "models/describe/json.hpp"
+#include "models/study/expansion.hpp"
 #include "models/workload/workload.hpp"
 
 namespace {

@@ -352,7 +352,7 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
   const std::map<std::string, std::string> method_of = {
       {"fp16-encode", "fp16"}, {"fp16-decode", "fp16"},    {"sum", "ef-signsgd"},      {"residual", "ef-signsgd"},
       {"zero", "random-k"},    {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
-  // No Pass of the models: they price what these fuse; what is summed on the way is decoded once, and of signs either
+  // No CodecKernel of the models: they price what these fuse; what is summed on the way is decoded once, and of signs either
   // the majority or, in the survey's way, a sum is taken, message by message.
   const std::set<std::string> no_pass = {
       "compensate-encode-remember", "norm-quantize",      "scatter-sum",       "quantile-edges", "decode-sum/fp16",
@@ -362,14 +362,14 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
     const auto other = method_of.find(kernel.method);
     const std::string method = other == method_of.end() ? kernel.method : other->second;
     const CodecPlan plan = make_plan(methods.at(method), method == "powersgd" || method == "atomo" ? matrix : vector);
-    std::vector<Pass> passes = encode_passes(plan);
-    const auto add = [&](const std::vector<Pass>& more) { passes.insert(passes.end(), more.begin(), more.end()); };
-    add(decode_passes(plan, 1));
+    std::vector<CodecKernel> passes = encode_kernels(plan);
+    const auto add = [&](const std::vector<CodecKernel>& more) { passes.insert(passes.end(), more.begin(), more.end()); };
+    add(decode_kernels(plan, 1));
     add(plan.decode.further);
-    add(decode_passes(plan, kMessages));
+    add(decode_kernels(plan, kMessages));
     if (method == "signsgd") add(make_plan(SignSgd{.packing = Packing::grace}, vector).decode.finish);
     const auto pass =
-        std::find_if(passes.begin(), passes.end(), [&](const Pass& x) { return x.kernel == kernel.pass; });
+        std::find_if(passes.begin(), passes.end(), [&](const CodecKernel& x) { return x.kernel == kernel.pass; });
     CHECK((pass == passes.end()) == (no_pass.contains(kernel.pass) || no_pass.contains(kernel.name())));
     if (pass == passes.end()) continue;
     // 1e-4: the models round densities and samples to whole elements.

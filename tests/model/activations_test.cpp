@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/workload/activation_memory.hpp"

@@ -1,4 +1,5 @@
 // The lower bound of a step: derived by hand, and never above what the equations say.
+#include "models/describe/json.hpp"
 #include "models/equation/lower_bound.hpp"
 
 #include <algorithm>

@@ -55,7 +55,7 @@ AllReduceStrategy carried_by(Carrier carrier, Grouping grouping = Grouping::whol
   return {ring_choice(), exchange, carrier};
 }
 
-double time(const std::vector<Pass>& passes) { return price(passes, kRates).si(); }
+double time(const std::vector<CodecKernel>& passes) { return price(passes, kRates).si(); }
 
 double ring_gather(int p, double bytes) { return (p - 1) * (kAlpha + bytes * kBeta); }  // `bytes` from each
 double ring_reduce(int p, double n) { return 2 * (p - 1) * (kAlpha + n / p * kBeta); }
@@ -67,7 +67,7 @@ TEST_CASE("messages that cannot be summed are all-gathered and decoded one by on
   const TopK top_k{.ratio = 0.01};  // k = 10,000 elements of 8 bytes
   const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
   for (const int p : {1, 2, 4, 7}) {
-    const double codec = time(encode_passes(plan)) + time(decode_passes(plan, p));
+    const double codec = time(encode_kernels(plan)) + time(decode_kernels(plan, p));
     require_close(0.026 + codec + ring_gather(p, 80000),
                   step_time(scenario(p, carried_by(Carrier::automatic), top_k), w), 1e-9, fmt::format("p = {}", p));
   }
@@ -77,7 +77,7 @@ TEST_CASE("messages whose sizes differ are preceded by their sizes") {
   const Workload w = one_matrix();
   const Threshold threshold{.density = 0.01};
   const CodecPlan plan = make_plan(threshold, Tensor{{1000, 1000}});
-  const double codec = time(encode_passes(plan)) + time(decode_passes(plan, 4));
+  const double codec = time(encode_kernels(plan)) + time(decode_kernels(plan, 4));
   // 4 bytes of size from each, then 8·10,000 bytes of elements and indices.
   require_close(0.026 + codec + ring_gather(4, 4) + ring_gather(4, 80000),
                 step_time(scenario(4, carried_by(Carrier::automatic), threshold), w), 1e-9, "step");
@@ -88,7 +88,7 @@ TEST_CASE("PowerSGD encodes Q only once P has been summed") {
   const PowerSgd power{.rank = 2};
   const CodecPlan plan = make_plan(power, Tensor{{1000, 1000}});
   // P and Q: 2·1000 elements of 4 bytes each.
-  const double expected = 0.026 + time(encode_passes(plan)) + time(decode_passes(plan, 4)) + 2 * ring_reduce(4, 8000);
+  const double expected = 0.026 + time(encode_kernels(plan)) + time(decode_kernels(plan, 4)) + 2 * ring_reduce(4, 8000);
   require_close(expected, step_time(scenario(4, carried_by(Carrier::automatic), power), w), 1e-9, "step");
   const StepGraph graph = build_step_graph(scenario(4, carried_by(Carrier::automatic), power), w);
   CHECK(graph.payload == 16_kB);
@@ -103,7 +103,7 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
     // Messages: d + 4 bytes to p hosts, a p-th each; then a share and 4 bytes from each.
     const double exchange = (p - 1) * (kAlpha + 1000004.0 / p * kBeta) + ring_gather(p, static_cast<double>(share + 4));
     const double codec =
-        time(encode_passes(all)) + time(decode_passes(one, p)) + time(encode_passes(one)) + time(decode_passes(all, 1));
+        time(encode_kernels(all)) + time(decode_kernels(one, p)) + time(encode_kernels(one)) + time(decode_kernels(all, 1));
     require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), qsgd), w), 1e-9,
                   fmt::format("p = {}", p));
   }
@@ -118,7 +118,7 @@ TEST_CASE("all-to-all: sums that no hop could encode again, one of all messages 
   for (const auto& [method, bytes] : methods) {
     const CodecPlan all = make_plan(method, Tensor{{1000, 1000}}), one = make_plan(method, Tensor{{250000}});
     const double exchange = (p - 1) * (kAlpha + bytes.first / p * kBeta) + ring_gather(p, bytes.second);
-    const double codec = time(encode_passes(all)) + time(recode_passes(one, p)) + time(decode_passes(all, 1));
+    const double codec = time(encode_kernels(all)) + time(recode_kernels(one, p)) + time(decode_kernels(all, 1));
     require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), method), w), 1e-9,
                   std::string(compressors()[method.index()].kind));
   }
@@ -150,7 +150,7 @@ TEST_CASE("a slower codec: every kernel takes so many times as long") {
   const CodecPlan plan = make_plan(qsgd, Tensor{{1000, 1000}});
   CodecSettings slow;
   slow.slowdown = 20;
-  const double codec = time(encode_passes(plan)) + time(decode_passes(plan, 4));
+  const double codec = time(encode_kernels(plan)) + time(decode_kernels(plan, 4));
   require_close(19 * codec,
                 step_time(scenario(4, carried_by(Carrier::automatic), qsgd, slow), w) -
                     step_time(scenario(4, carried_by(Carrier::automatic), qsgd), w),
@@ -166,9 +166,9 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
       const CodecPlan whole = make_plan(method, Tensor{{1000, 1000}}), part = make_plan(method, slice);
       // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes. What error feedback adds and remembers is of
       // the whole.
-      const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_passes(method, slice));
+      const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_kernels(method, slice));
       require_close(
-          0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_passes(whole, 1)),
+          0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_kernels(whole, 1)),
           step_time(scenario(p, carried_by(Carrier::in_collective), method), w), 1e-9,
           fmt::format("p = {}, error feedback {}", p, feedback));
     }
@@ -200,13 +200,13 @@ TEST_CASE("layer by layer overlaps with backward; the whole model does not, but 
   const int p = 4;
   const CodecPlan matrix = make_plan(sign, Tensor{{1000, 1000}}), bias = make_plan(sign, Tensor{{500}}),
                   flat = make_plan(sign, Tensor{{1000500}});
-  const double e1 = time(encode_passes(matrix)), e2 = time(encode_passes(bias)), d1 = time(decode_passes(matrix, p)),
-               d2 = time(decode_passes(bias, p));
+  const double e1 = time(encode_kernels(matrix)), e2 = time(encode_kernels(bias)), d1 = time(decode_kernels(matrix, p)),
+               d2 = time(decode_kernels(bias, p));
   // Layer-wise: the matrix' 125,000 bytes from each travel (0.4 ms) while backward goes on for 10 ms.
   require_close(0.005 + 0.010 + e1 + 0.010 + e2 + std::max(ring_gather(p, 63), d1) + d2 + 0.001,
                 step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign), w), 1e-9,
                 "per tensor");
-  require_close(0.026 + time(encode_passes(flat)) + ring_gather(p, 125063) + time(decode_passes(flat, p)),
+  require_close(0.026 + time(encode_kernels(flat)) + ring_gather(p, 125063) + time(decode_kernels(flat, p)),
                 step_time(scenario(p, carried_by(Carrier::automatic), sign), w), 1e-9, "whole model");
   // Codec not overlapped: both are encoded after backward, and the matrix leaves while the bias is encoded.
   CodecSettings after;
@@ -238,7 +238,7 @@ TEST_CASE("a parameter server decodes and adds p messages; its answer is compres
   const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
   CodecPlan sum = plan;
   sum.remember.clear();
-  const double own = time(plan.remember), encode = time(encode_passes(plan)), serve = time(decode_passes(sum, 4));
+  const double own = time(plan.remember), encode = time(encode_kernels(plan)), serve = time(decode_kernels(sum, 4));
   ParameterServerStrategy server;
   // Push: 4 flows of 80 kB on the server's link. Pull: 4 of 4 MB. The server updates, 1 ms; two-way the worker does,
   // and the server has error feedback of its own.
@@ -246,7 +246,7 @@ TEST_CASE("a parameter server decodes and adds p messages; its answer is compres
                 step_time(scenario(4, server, top_k), w), 1e-9, "one way");
   server.two_way = true;
   require_close(0.025 + encode + own + 2 * (kAlpha + 4 * 80e3 * kBeta) + serve + encode + own +
-                    time(decode_passes(sum, 1)) + 0.001,
+                    time(decode_kernels(sum, 1)) + 0.001,
                 step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("pipelined SGD hides the whole exchange, codec work stays on the GPU")
   const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
   PipelinedStrategy pipelined;
   pipelined.collective = ring_choice();
-  const double A = 0.026 + time(encode_passes(plan)) + time(decode_passes(plan, 4)), B = ring_gather(4, 4e6);
+  const double A = 0.026 + time(encode_kernels(plan)) + time(decode_kernels(plan, 4)), B = ring_gather(4, 4e6);
   require_close(std::max(A, B), step_time(scenario(4, pipelined, top_k), w), 1e-9, "max(A, B)");
 }
 

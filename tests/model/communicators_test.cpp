@@ -169,7 +169,7 @@ TEST_CASE("groups that are machines gather inside them and share their NICs betw
   // at once: 16 MB over one NIC, 8 over each of two, 4 over each of four.
   for (const auto& [nics, nic_load] : {std::pair{1, 16e6}, {2, 8e6}, {4, 4e6}}) {
     const Cluster cluster = on_nodes(8, 4, nics);
-    const ClusterPrices prices(cluster);
+    const CachedPrices prices(cluster);
     const auto ring = ring_choice();
     const CollectiveCall inside = prices.decide(Operation::all_gather, ring, 12_MB, inside_groups(4, 8)),
                          between = prices.decide(Operation::all_reduce, ring, 8_MB, between_groups(4, 8));
@@ -195,7 +195,7 @@ TEST_CASE("closed form and routes agree where groups are machines, or some to a 
         if (coin())
           for (g = integer_between(1, gpus); gpus % g != 0;) --g;
         const Cluster cluster = on_nodes(p, gpus, nics, {BytesPerSecond(positive_between(2e9, 1e12)), 3_us});
-        const ClusterPrices prices(cluster);
+        const CachedPrices prices(cluster);
         const auto agree = [&](const CollectiveCall& call) {
           if (call.among.is_one()) return;  // nobody else is there
           assert_close(price(cost_of(call, p), collective_prices(cluster)).total().si(), prices(call).total().si(),
@@ -225,7 +225,7 @@ TEST_CASE("the three phases of hierarchical are collectives in communicators") {
     Cluster cluster =
         star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
     if (coin()) cluster.topology = Nodes{g, {BytesPerSecond(positive_between(1e9, 1e12)), 3_us}, integer_between(1, g)};
-    const ClusterPrices prices(cluster);
+    const CachedPrices prices(cluster);
     const Bytes n(positive_between(1e5, 1e9));
     const CollectiveChoice ring = ring_choice();
     CollectiveChoice whole = choice_of(Algorithm::hierarchical);
@@ -243,7 +243,7 @@ TEST_CASE("auto sees the machines that a communicator is on") {
   // Groups of two machines gather 8 kB each: 3 us between machines and 0.1 us inside.
   Cluster cluster = star_cluster(64, 100_Gbps, 3_us);
   cluster.topology = Nodes{8, {100_GBps, 100_ns}, 1};
-  const ClusterPrices prices(cluster);
+  const CachedPrices prices(cluster);
   const CollectiveCall gather = prices.decide(Operation::all_gather, {}, 100_MB, inside_groups(16, 64));
   CHECK(gather.algorithm->algorithm == Algorithm::hierarchical);
   CHECK(gather.parameters.group_size == 8);

@@ -1,4 +1,5 @@
 // The texts of a crossover: as text, CSV and JSON.
+#include "models/describe/json.hpp"
 #include "models/search/crossover.hpp"
 
 #include <algorithm>

@@ -3,9 +3,10 @@
 #include <map>
 #include <set>
 
+#include "models/describe/json.hpp"
 #include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/test_scenarios.hpp"
 
@@ -21,7 +22,7 @@ std::vector<std::string> names_of(const CriticalTasks& critical) {
 }
 
 CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) {
-  return critical_tasks(build_step_graph(scenario, workload), ClusterPrices(scenario.cluster));
+  return critical_tasks(build_step_graph(scenario, workload), CachedPrices(scenario.cluster));
 }
 
 double seconds_of(const CriticalTasks& critical, const std::string& cause) {

@@ -7,7 +7,7 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -262,7 +262,7 @@ TEST_CASE("rings on the shipped machines have the latencies that NCCL estimates"
       for (std::size_t i = 0; i < 3; ++i) {
         Cluster with_one = cluster;
         with_one.protocols = {cluster.protocols[i]};
-        const ClusterPrices prices(with_one);
+        const CachedPrices prices(with_one);
         const PricedCost cost = prices(prices.decide(Operation::all_reduce, ring_choice(), 1_MB));
         const double steps = 2.0 * (8 * machines - 1), by_nics = 2.0 * machines,
                      inside = std::max(by_nvlink[i], overhead * times[i]),

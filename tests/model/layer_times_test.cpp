@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"

@@ -1,4 +1,5 @@
 // The table of metrics; what points are compared by and held to.
+#include "models/describe/json.hpp"
 #include "models/report/goal.hpp"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/study.hpp"

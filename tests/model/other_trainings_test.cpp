@@ -1,8 +1,9 @@
 // Which scenarios are one training run in several ways, and which are several.
+#include "models/describe/json.hpp"
 #include "models/report/other_trainings.hpp"
 
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;

@@ -13,7 +13,7 @@
 #include "models/price/path_prices.hpp"
 #include "models/price/recent_prices.hpp"
 #include "models/price/shard_placement.hpp"
-#include "models/scenario/rules.hpp"
+#include "models/scenario/cluster_rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -70,7 +70,7 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
 }
 
 double shard_wire(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) {
-  return ClusterPrices(cluster).shard_terms(shards, co_located).total_wire().si();
+  return CachedPrices(cluster).shard_terms(shards, co_located).total_wire().si();
 }
 
 void check_path(const Cluster& cluster, Path path, double alpha, double beta, const std::string& what) {
@@ -243,17 +243,17 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.workers = 4;
   cluster.link.latency = 5_us;
   cluster.topology = Racks{8, 8.0, 2_us};
-  const CostTerms one_rack = ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), false);
+  const CostTerms one_rack = CachedPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), false);
   require_close(1e6, one_rack.total_wire().si(), 1e-12, "servers and workers in one rack");
   require_close(5e-6, price(one_rack, collective_prices(cluster)).latency.si(), 1e-12, "one rack: α");
   require_close(
       7e-6,
-      price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(5, 1_MB / 5), false), collective_prices(cluster))
+      price(CachedPrices(cluster).shard_terms(std::vector<Bytes>(5, 1_MB / 5), false), collective_prices(cluster))
           .latency.si(),
       1e-12, "a server in a second rack: α");
   require_close(
       5e-6,
-      price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), true), collective_prices(cluster))
+      price(CachedPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), true), collective_prices(cluster))
           .latency.si(),
       1e-12, "co-located in one rack: α");
   cluster.link.latency = 0_us;
@@ -365,13 +365,13 @@ TEST_CASE("a round in a fabric takes as long as its most loaded link") {
 
   // The ring sends one message of 100/32 MB each way between the groups, and elsewhere no two over one cable: 62 rounds
   // of 3.125 MB / 12.5 GB/s = 0.25 ms.
-  const ClusterPrices prices(cluster);
+  const CachedPrices prices(cluster);
   CHECK(prices.decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::ring);
   const CollectiveCall ring = prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, 100_MB);
   require_close(62 * 0.25e-3, prices(ring).total().si(), 1e-12, "ring");
   // On the star halving-doubling sends as many bytes in fewer messages.
   Cluster star = star_cluster(32, 100_Gbps, 5_us);
-  CHECK(ClusterPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm ==
+  CHECK(CachedPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm ==
         Algorithm::halving_doubling);
 }
 
@@ -380,7 +380,7 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   // other machine, 5 6 7 4 and back; ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
   Cluster cluster = star_cluster(8, 10_Gbps, 25_us);
   cluster.topology = Nodes{4, {100_GBps, 3_us}, 2};
-  const ClusterPrices prices(cluster);
+  const CachedPrices prices(cluster);
   CollectiveChoice choice;
   choice.algorithm = Algorithm::multi_ring;
   const CollectiveCall call = prices.decide(Operation::all_reduce, choice, 80_MB);
@@ -424,7 +424,7 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
         CollectiveChoice choice;
         choice.algorithm = Algorithm::multi_ring;
         choice.rings.value = integer_between(1, g);
-        const ClusterPrices prices(cluster);
+        const CachedPrices prices(cluster);
         const Operation operation =
             std::array{Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}[integer_between(0, 2)];
         const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
@@ -445,16 +445,18 @@ TEST_CASE("messages of unlike latencies share a link while both are on it") {
   cluster.topology = Racks{2, 2.0, 0_us};
   cluster.groups = {{1, 1.0, {}, 6_us}};
   const Round round = {{0, 2, {0, 4}, false}, {1, 3, {0, 4}, false}};
-  const RoundFlows flows = followed_flows(round, Fabric(cluster, 0));
+  Fabric fabric(cluster, 0);
+  const RoundFlows flows = followed_flows(round, fabric);
   const RoundFlows::Duration time = flows.duration(1_kB);
   require_close(4e-6, time.latency.si(), 1e-12, "the longer route");
   require_close(6e-6, time.bandwidth.si(), 1e-12, "the rest");
   require_close(10e-6, flows.least(1_kB).si(), 1e-12, "from 2 us on the uplink is never idle: 2 us + 8 kB / 1 GB/s");
   // With B's latency the same as A's: 2 us + 8 kB / 1 GB/s.
   cluster.groups.clear();
-  require_close(10e-6, RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).total().si(), 1e-12, "alike");
+  fabric = Fabric(cluster, 0);
+  require_close(10e-6, RoundFlows(round, fabric).duration(1_kB).total().si(), 1e-12, "alike");
   // Unlike sizes: B of 1 kB. Both at 0.5 GB/s until B ends after 2 us, A then has 3 kB left: 2 + 2 + 3 us.
-  const RoundFlows unlike = followed_flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
+  const RoundFlows unlike = followed_flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, fabric);
   require_close(5e-6, unlike.duration(1_kB).bandwidth.si(), 1e-12, "unlike sizes");
 }
 
@@ -480,7 +482,7 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
           default: cluster.groups = {{1, 1.0, BytesPerSecond(positive_between(1e8, 1e11)), 1_us}}; break;
         }
         const Bytes n(positive_between(1, 1e9));
-        const ClusterPrices prices(cluster);
+        const CachedPrices prices(cluster);
         const auto operation = static_cast<Operation>(integer_between(0, 4));
         const Seconds chosen = prices(prices.decide(operation, {}, n)).total();
         const auto check = [&](const CollectiveChoice& choice) {
@@ -524,7 +526,7 @@ TEST_CASE("dedicated servers in the workers' only rack of machines are reached w
   const std::vector<Bytes> shards = {1_MB, 3_MB};
   const auto latency = [&](int machines_per_rack) {
     cluster.topology = Nodes{2, {BytesPerSecond(1e11), 2_us}, 2, NodeRacks{machines_per_rack, 1.0, 1_ms}};
-    return ClusterPrices(cluster).shards(ShardExchange::push, shards, false).latency.si();
+    return CachedPrices(cluster).shards(ShardExchange::push, shards, false).latency.si();
   };
   require_close(11e-6, latency(4), 1e-12, "two machines and two servers in one rack");
   require_close(1.011e-3, latency(3), 1e-12, "one server in another");
@@ -538,28 +540,28 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   cluster.groups = {{1, 1.0, {}, 30_us}};
   const std::vector<Bytes> one = {1_MB};
   for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull}) {
-    const PricedCost cost = ClusterPrices(cluster).shards(exchange, one, false);
+    const PricedCost cost = CachedPrices(cluster).shards(exchange, one, false);
     require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
     require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
   }
   // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20
   // us away.
   cluster.host_cost = 1_ns_per_B;
-  require_close(10e-6 + 3e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
+  require_close(10e-6 + 3e-3, CachedPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "copied as well");
   cluster.host_cost = SecondsPerByte{};
   require_close(20e-6 + 6e-3,
-                ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(),
+                CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(),
                 1e-12, "unequal servers");
   // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in
   // through one of them, whose link to the server carries 2 MB, while the other carries 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.topology = Torus{{4}};
-  require_close(5e-6 + 2e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
+  require_close(5e-6 + 2e-3, CachedPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "two ways into the server");
   // The terms alone: as if all three came in by one.
-  require_close(3e-3, ClusterPrices(cluster).shard_terms(one, false).total_wire().si() / 1e9, 1e-12, "one link");
+  require_close(3e-3, CachedPrices(cluster).shard_terms(one, false).total_wire().si() / 1e9, 1e-12, "one link");
 }
 
 TEST_CASE("prices are kept for the clusters asked for last, and are those of each") {
@@ -585,7 +587,7 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
     for (const Cluster& cluster : clusters) {
       INFO(cluster.link.latency.si());
       CHECK(recent.of(cluster).cluster() == cluster);
-      CHECK(recent.of(cluster)(call).total() == ClusterPrices(cluster)(call).total());
+      CHECK(recent.of(cluster)(call).total() == CachedPrices(cluster)(call).total());
     }
 }
 
@@ -617,7 +619,8 @@ TEST_CASE("the most that a round of unlike messages takes is its slowest flow's 
   // A and B share the uplink of 1 GB/s all the time: A's 4 kB at half of it take 8 us, after 2 us.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 2_us);
   cluster.topology = Racks{2, 2.0, 0_us};
-  const RoundFlows flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
+  Fabric fabric(cluster, 0);
+  const RoundFlows flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, fabric);
   require_close(10e-6, flows.most(1_kB).si(), 1e-12, "at most");
   require_close(7e-6, flows.least(1_kB).si(), 1e-12, "at least the 5 kB that pass the uplink");
 }
@@ -631,7 +634,8 @@ TEST_CASE("flows of a shorter latency do not slow what the others send after the
   cluster.topology = Racks{2, 2.0, 0_us};
   cluster.groups = {{1, 1.0, {}, 6_us}};
   const Round round = {{0, 2, {0, 3}, false}, {1, 2, {0, 3}, false}, {0, 3, {0, 3}, false}};
-  const RoundFlows flows(round, Fabric(cluster, 0));
+  Fabric fabric(cluster, 0);
+  const RoundFlows flows(round, fabric);
   require_close(11e-6 + 2e-6 / 3, flows.most(1_kB).si(), 1e-12, "at most");
 }
 
@@ -671,7 +675,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
-    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(shards, 1_MB / shards), co_located),
+    return price(CachedPrices(cluster).shard_terms(std::vector<Bytes>(shards, 1_MB / shards), co_located),
                  collective_prices(cluster))
         .bandwidth.si();
   };
@@ -686,7 +690,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   two_slow.groups = {{.count = 2, .bandwidth = BytesPerSecond(1.25e8)}};
   require_close(
       32e-3,
-      price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow))
+      price(CachedPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow))
           .bandwidth.si(),
       1e-12, "a slow worker without a server");
 }
@@ -696,10 +700,10 @@ TEST_CASE("a collective goes by the protocol that it takes least time by") {
   // 1.75 n/(10 GB/s). Of 100 kB 140 + 70 us for 560 + 17.5 us, of 8 MB 140 + 5600 us for 560 + 1400 us; as long where
   // 420 us = 1.75 n·(0.4 - 0.1) ns, of 800 kB.
   Cluster cluster = star_cluster(8, BytesPerSecond(10e9), 10_us);
-  const PricedCost neighbours = ClusterPrices(cluster).neighbours(1_MB),
-                   shards = ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false);
+  const PricedCost neighbours = CachedPrices(cluster).neighbours(1_MB),
+                   shards = CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false);
   cluster.protocols = {{"quick", 1, 0.25}, {"wide", 4, 1}};
-  const ClusterPrices prices(cluster);
+  const CachedPrices prices(cluster);
   const auto ring = [&](Bytes n) { return prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, n); };
   CHECK((ring(100_kB).protocol == 0 && ring(799_kB).protocol == 0));
   CHECK((ring(801_kB).protocol == 1 && ring(8_MB).protocol == 1));
@@ -731,7 +735,7 @@ TEST_CASE("a protocol's links are the cluster's, all as much slower") {
   for (const auto& [cluster, other] : {std::pair(&nodes, &slow), {&racks, &slow_racks}, {&torus, &slow_torus}}) {
     cluster->host_cost = other->host_cost = SecondsPerByte(0.1e-9);
     cluster->protocols = {{"slow", 3, 0.5}};
-    const ClusterPrices prices(*cluster), others(*other);
+    const CachedPrices prices(*cluster), others(*other);
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
       CollectiveChoice choice;
       choice.algorithm = entry.algorithm;

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;
@@ -23,7 +25,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   std::deque<Workload> workloads;
   const auto answered = [&](const Scenario& scenario) -> Answered {
     workloads.push_back(make_workload(scenario));
-    const ClusterPrices prices(scenario.cluster);
+    const CachedPrices prices(scenario.cluster);
     const StepGraph graph = build_step_graph(scenario, workloads.back(), prices);
     Answers answers;
     if (graph.asynchronous) {
@@ -36,7 +38,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
     return {workloads.back(), answers};
   };
   const Scenario& scenario = point.scenario;
-  const ClusterPrices prices(scenario.cluster);
+  const CachedPrices prices(scenario.cluster);
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
   const Answered own = answered(scenario);
   AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};

@@ -1,4 +1,5 @@
 // The texts of a solution: as text, CSV and JSON.
+#include "models/describe/json.hpp"
 #include "models/search/solutions.hpp"
 
 #include <algorithm>

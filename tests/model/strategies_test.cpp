@@ -550,7 +550,7 @@ TEST_CASE("prices of communication tasks alone") {
   Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
   cluster.collective_cost = 20_us;
   cluster.reduction_cost = 0.1_ns_per_B;
-  const ClusterPrices prices(cluster);
+  const CachedPrices prices(cluster);
   StepGraph graph;
   graph.asynchronous = true;
   CHECK_THROWS_AS(communication_price(ShardTransfer{ShardExchange::push, 0, 1_MB}, graph, prices), ModelError);

@@ -1,7 +1,8 @@
 // Training runs: steps per epoch, phases, one-off costs, time to an accuracy.
+#include "models/describe/json.hpp"
 #include "models/report/run_time.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

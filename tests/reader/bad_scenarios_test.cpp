@@ -9,8 +9,9 @@
 
 #include <unistd.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/support/catch.hpp"

@@ -11,10 +11,11 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "models/describe/json.hpp"
 #include "models/report/metrics.hpp"
 #include "models/scenario/library.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/schema.hpp"
-#include "models/study/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

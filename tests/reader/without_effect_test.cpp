@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
+#include "models/scenario/holds_default.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/without_effect.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/support/catch.hpp"
 

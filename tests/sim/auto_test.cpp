@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/equation/exactness.hpp"
 #include "models/strategy/builder.hpp"
@@ -52,7 +53,7 @@ std::string who_answers(const Scenario& scenario) {
 int check_within(const std::vector<Case>& cases, double share) {
   const auto results = run_in_processes(cases.size(), available_cores(), [&](std::size_t i) {
     const Scenario& scenario = cases[i].scenario;
-    const ClusterPrices prices(scenario.cluster);
+    const CachedPrices prices(scenario.cluster);
     const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
     const Exactness exactness = exactness_of(scenario, graph, prices);
     const bool taken = evaluators_of(scenario, graph, prices).equations;
@@ -265,7 +266,7 @@ TEST_CASE("under TCP auto takes an algorithm that no other beats by 2 %") {
     }
   }
   const auto steps = run_in_processes(scenarios.size(), available_cores(), [&](std::size_t i) {
-    const ClusterPrices prices(scenarios[i].cluster);
+    const CachedPrices prices(scenarios[i].cluster);
     const StepGraph graph = build_step_graph(scenarios[i], make_workload(scenarios[i]), prices);
     return Json(combine({answer(ReplayJob{&scenarios[i], &graph, 0})}).step.si());
   });

@@ -1,4 +1,5 @@
 // No step is faster than its lower bound, whatever strategy, topology and costs.
+#include "models/describe/json.hpp"
 #include "models/equation/lower_bound.hpp"
 
 #include <algorithm>

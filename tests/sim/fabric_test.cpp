@@ -29,7 +29,7 @@ std::string compare(const Cluster& cluster, int shards) {
   std::vector<s4u::Host*> hosts = platform.workers;
   hosts.insert(hosts.end(), platform.shards.begin(), platform.shards.end());
 
-  const Fabric fabric(cluster, shards);
+  Fabric fabric(cluster, shards);
   std::map<const s4u::Link*, int> number;
   std::map<int, const s4u::Link*> link_of;
   for (std::size_t a = 0; a < hosts.size(); ++a)

@@ -6,6 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/foldable.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/replay_job.hpp"

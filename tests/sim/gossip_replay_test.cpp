@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 bool is_estimate(const Scenario& scenario) {
   return !summarise(scenario, build_step_graph(scenario, make_workload(*scenario.workload)),
-                    ClusterPrices(scenario.cluster))
+                    CachedPrices(scenario.cluster))
               .estimate.empty();
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
@@ -30,7 +31,7 @@ bool is_estimate(const Scenario& scenario, const Comparison& both) {
   const Answers answers{both.equations, both.replay};
   const PointReport report =
       make_point_report({{}, scenario, {}, {}, {}, {}},
-                        {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
+                        {{workload, answers}, graph, summarise(scenario, graph, CachedPrices(scenario.cluster))});
   return std::any_of(report.notes.begin(), report.notes.end(), [](const Note& note) {
     return note.text.find("the equations are an estimate here") != std::string::npos;
   });

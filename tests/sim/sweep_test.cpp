@@ -10,8 +10,9 @@
 
 #include <unistd.h>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/answer_cache.hpp"
 #include "sim/answer/digest.hpp"
 #include "sim/answer/forecast_json.hpp"

@@ -331,13 +331,13 @@ TEST_CASE("a plan is consistent") {
             // Sizes that differ between workers are the sizes that the data decide.
             const bool unequal = plan.stages[0].messages[0].primitive == Primitive::all_gather_unequal;
             RC_ASSERT(unequal == !plan.assumed.empty());
-            for (const auto& passes : {encode_passes(plan), decode_passes(plan, 8)}) {
-              for (const Pass& pass : passes) {
-                RC_ASSERT(pass.read >= 0_B);
-                RC_ASSERT(pass.written >= 0_B);
-                RC_ASSERT(pass.flops >= Flops{});
-                RC_ASSERT(pass.repeats > 0);
-                RC_ASSERT(!pass.kernel.empty());
+            for (const auto& kernels : {encode_kernels(plan), decode_kernels(plan, 8)}) {
+              for (const CodecKernel& kernel : kernels) {
+                RC_ASSERT(kernel.read >= 0_B);
+                RC_ASSERT(kernel.written >= 0_B);
+                RC_ASSERT(kernel.flops >= Flops{});
+                RC_ASSERT(kernel.repeats > 0);
+                RC_ASSERT(!kernel.kernel.empty());
               }
             }
           }
@@ -365,7 +365,7 @@ TEST_CASE("gradients of two bytes an element") {
   const Tensor half{{1000}, Dtype::fp16};
   CHECK(payload_bytes(NoCompressor{}, half) == 2000);
   CHECK(payload_bytes(Fp16{}, half) == 2000);
-  CHECK(encode_passes(make_plan(Fp16{}, half)).empty());
+  CHECK(encode_kernels(make_plan(Fp16{}, half)).empty());
   CHECK(payload_bytes(TopK{.ratio = 0.01}, half) == 60);  // 2-byte values, 4-byte indices
   CHECK(payload_bytes(SignSgd{}, half) == 125);
   CHECK(payload_bytes(PowerSgd{}, Tensor{{10, 20}, Dtype::bf16}) == 60);

@@ -1,4 +1,4 @@
-// The work of encoding and decoding: passes over memory, counted by hand, and their price on a device.
+// The work of encoding and decoding: kernels, counted by hand, and their price on a device.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,24 +13,25 @@ using namespace stepcast::test;
 namespace {
 
 /// "kernel: read + written, flops, times"
-void require_pass(const Pass& pass, const std::string& kernel, double read, double written, double repeats = 1) {
-  INFO(pass.kernel << " reads " << pass.read.si() << " B, writes " << pass.written.si() << " B, " << pass.repeats
-                   << " times");
-  CHECK(pass.kernel == kernel);
-  CHECK(pass.read.si() == read);
-  CHECK(pass.written.si() == written);
-  CHECK(pass.repeats == repeats);
+void require_kernel(const CodecKernel& one, const std::string& kernel, double read, double written,
+                    double repeats = 1) {
+  INFO(one.kernel << " reads " << one.read.si() << " B, writes " << one.written.si() << " B, " << one.repeats
+                  << " times");
+  CHECK(one.kernel == kernel);
+  CHECK(one.read.si() == read);
+  CHECK(one.written.si() == written);
+  CHECK(one.repeats == repeats);
 }
 
-double bytes_of(const std::vector<Pass>& passes) {
+double bytes_of(const std::vector<CodecKernel>& kernels) {
   double sum = 0;
-  for (const Pass& pass : passes) sum += pass.repeats * (pass.read + pass.written).si();
+  for (const CodecKernel& one : kernels) sum += one.repeats * (one.read + one.written).si();
   return sum;
 }
-double flops_of(const std::vector<Pass>& passes, const std::string& kernel = "") {
+double flops_of(const std::vector<CodecKernel>& kernels, const std::string& kernel = "") {
   double sum = 0;
-  for (const Pass& pass : passes)
-    if (kernel.empty() || pass.kernel == kernel) sum += pass.repeats * pass.flops.si();
+  for (const CodecKernel& one : kernels)
+    if (kernel.empty() || one.kernel == kernel) sum += one.repeats * one.flops.si();
   return sum;
 }
 
@@ -39,58 +40,58 @@ const Tensor kTensor{{1000}};  // 4000 bytes dense
 }  // namespace
 
 TEST_CASE("no compression is no work") {
-  CHECK(encode_passes(make_plan(NoCompressor{}, kTensor)).empty());
-  CHECK(decode_passes(make_plan(NoCompressor{}, kTensor), 8).empty());
+  CHECK(encode_kernels(make_plan(NoCompressor{}, kTensor)).empty());
+  CHECK(decode_kernels(make_plan(NoCompressor{}, kTensor), 8).empty());
 }
 
 TEST_CASE("top-k's work, ideally") {
   const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, kTensor);  // k = 10, 80 bytes
-  const auto encode = encode_passes(plan);
+  const auto encode = encode_kernels(plan);
   REQUIRE(encode.size() == 2);
-  require_pass(encode[0], "add", 8000, 4000);              // error feedback: gradient and residual in, their sum out
-  require_pass(encode[1], "select-compact", 4000, 40, 2);  // all elements in, twice; the message out
-  const auto decode = decode_passes(plan, 8);
+  require_kernel(encode[0], "add", 8000, 4000);              // error feedback: gradient and residual in, their sum out
+  require_kernel(encode[1], "select-compact", 4000, 40, 2);  // all elements in, twice; the message out
+  const auto decode = decode_kernels(plan, 8);
   REQUIRE(decode.size() == 6);
-  require_pass(decode[0], "fill", 0, 4000);
-  require_pass(decode[1], "scatter", 80, 40);          // the message in, 10 values out
-  require_pass(decode[2], "scatter-add", 120, 40, 7);  // seven peers; the 10 values of the sum are read as well
-  require_pass(decode[3], "fill", 0, 4000);            // error feedback: the own message again,
-  require_pass(decode[4], "scatter", 80, 40);
-  require_pass(decode[5], "subtract", 8000, 4000);  // and what it lost
+  require_kernel(decode[0], "fill", 0, 4000);
+  require_kernel(decode[1], "scatter", 80, 40);          // the message in, 10 values out
+  require_kernel(decode[2], "scatter-add", 120, 40, 7);  // seven peers; the 10 values of the sum are read as well
+  require_kernel(decode[3], "fill", 0, 4000);            // error feedback: the own message again,
+  require_kernel(decode[4], "scatter", 80, 40);
+  require_kernel(decode[5], "subtract", 8000, 4000);  // and what it lost
 }
 
 TEST_CASE("the survey's implementation makes each of the p messages dense") {
   const CodecPlan plan = make_plan(TopK{.ratio = 0.01, .packing = Packing::grace, .error_feedback = false}, kTensor);
-  const auto decode = decode_passes(plan, 8);
+  const auto decode = decode_kernels(plan, 8);
   REQUIRE(decode.size() == 5);
-  require_pass(decode[0], "fill", 0, 4000);
-  require_pass(decode[1], "scatter", 80, 40);
-  require_pass(decode[2], "fill", 0, 4000, 7);
-  require_pass(decode[3], "scatter", 80, 40, 7);
-  require_pass(decode[4], "add", 8000, 4000, 7);  // sum and message in, sum out
+  require_kernel(decode[0], "fill", 0, 4000);
+  require_kernel(decode[1], "scatter", 80, 40);
+  require_kernel(decode[2], "fill", 0, 4000, 7);
+  require_kernel(decode[3], "scatter", 80, 40, 7);
+  require_kernel(decode[4], "add", 8000, 4000, 7);  // sum and message in, sum out
 }
 
 TEST_CASE("packed codes of all workers are decoded and added by one kernel") {
   // 1000 codes of a byte and a scale: 1004 bytes a message; two operations to decode an element, one to add it.
-  const auto decode = decode_passes(make_plan(EightBit{}, kTensor), 8);
+  const auto decode = decode_kernels(make_plan(EightBit{}, kTensor), 8);
   REQUIRE(decode.size() == 1);
-  require_pass(decode[0], "decode-sum", 8 * 1004, 4000);
+  require_kernel(decode[0], "decode-sum", 8 * 1004, 4000);
   CHECK(flops_of(decode) == 8 * 3 * 1000);
   // One message is decoded alone; the survey's implementation decodes each, and adds it.
-  const auto one = decode_passes(make_plan(EightBit{}, kTensor), 1);
+  const auto one = decode_kernels(make_plan(EightBit{}, kTensor), 1);
   REQUIRE(one.size() == 1);
-  require_pass(one[0], "decode", 1004, 4000);
-  const auto each = decode_passes(make_plan(EightBit{.packing = Packing::grace}, kTensor), 8);
+  require_kernel(one[0], "decode", 1004, 4000);
+  const auto each = decode_kernels(make_plan(EightBit{.packing = Packing::grace}, kTensor), 8);
   REQUIRE(each.size() == 3);
-  require_pass(each[0], "decode", 1004, 4000);
-  require_pass(each[1], "decode", 1004, 4000, 7);
-  require_pass(each[2], "add", 8000, 4000, 7);
+  require_kernel(each[0], "decode", 1004, 4000);
+  require_kernel(each[1], "decode", 1004, 4000, 7);
+  require_kernel(each[2], "add", 8000, 4000, 7);
 }
 
 TEST_CASE("what is summed on the way is decoded once, of what is gathered each message costs as much") {
   for (const Compressor& compressor : all_compressors()) {
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
-    const auto bytes = [&](int p) { return bytes_of(decode_passes(plan, p)); };
+    const auto bytes = [&](int p) { return bytes_of(decode_kernels(plan, p)); };
     INFO(kind_of(compressor));
     CHECK((bytes(2) > bytes(1)) == !plan.summable());
     CHECK(bytes(9) - bytes(2) == 7 * (bytes(3) - bytes(2)));        // whole bytes: exact
@@ -118,7 +119,7 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
     const CodecPlan on = make_plan(with, tensor), off = make_plan(without, tensor);
     INFO(kind_of(method));
     // compensate: 2 in, 1 out; remember: 2 in, 1 out: 6 vectors of 4d bytes.
-    CHECK(bytes_of(on.compensate) + bytes_of(on.remember) == 6 * 4 * 36864 + bytes_of(decode_passes(off, 1)));
+    CHECK(bytes_of(on.compensate) + bytes_of(on.remember) == 6 * 4 * 36864 + bytes_of(decode_kernels(off, 1)));
     CHECK(off.compensate.empty());
     CHECK(off.remember.empty());
     CHECK(payload(on) == payload(off));
@@ -130,54 +131,54 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
 }
 
 TEST_CASE("majority vote counts packed signs; the survey's implementation adds them and takes the sign once more") {
-  const auto decode = decode_passes(make_plan(SignSgd{}, kTensor), 4);
+  const auto decode = decode_kernels(make_plan(SignSgd{}, kTensor), 4);
   REQUIRE(decode.size() == 2);
-  require_pass(decode[0], "majority-vote", 4 * 125, 125);  // ceil(1000/8) bytes a message
-  require_pass(decode[1], "decode", 125, 4000);            // to 1000 floats
-  const auto one = decode_passes(make_plan(SignSgd{}, kTensor), 1);
+  require_kernel(decode[0], "majority-vote", 4 * 125, 125);  // ceil(1000/8) bytes a message
+  require_kernel(decode[1], "decode", 125, 4000);            // to 1000 floats
+  const auto one = decode_kernels(make_plan(SignSgd{}, kTensor), 1);
   REQUIRE(one.size() == 1);
-  require_pass(one[0], "decode", 125, 4000);
-  const auto each = decode_passes(make_plan(SignSgd{.packing = Packing::grace}, kTensor), 4);
+  require_kernel(one[0], "decode", 125, 4000);
+  const auto each = decode_kernels(make_plan(SignSgd{.packing = Packing::grace}, kTensor), 4);
   REQUIRE(each.size() == 4);
-  require_pass(each[0], "decode", 1000, 4000);
-  require_pass(each[1], "decode", 1000, 4000, 3);
-  require_pass(each[2], "add", 8000, 4000, 3);
-  require_pass(each[3], "sign", 4000, 4000);
+  require_kernel(each[0], "decode", 1000, 4000);
+  require_kernel(each[1], "decode", 1000, 4000, 3);
+  require_kernel(each[2], "add", 8000, 4000, 3);
+  require_kernel(each[3], "sign", 4000, 4000);
   // SIGNUM reads gradient and momentum and writes the momentum first.
-  const auto encode = encode_passes(make_plan(Signum{}, kTensor));
+  const auto encode = encode_kernels(make_plan(Signum{}, kTensor));
   REQUIRE(encode.size() == 2);
-  require_pass(encode[0], "momentum", 8000, 4000);
-  require_pass(encode[1], "sign-pack", 4000, 125);
+  require_kernel(encode[0], "momentum", 8000, 4000);
+  require_kernel(encode[1], "sign-pack", 4000, 125);
 }
 
 TEST_CASE("DGC keeps two vectors and searches its threshold") {
-  const auto encode = encode_passes(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 3}, kTensor));
+  const auto encode = encode_kernels(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 3}, kTensor));
   REQUIRE(encode.size() == 5);
-  require_pass(encode[0], "momentum-correction", 12000, 8000);  // g, u, v in; u, v out
-  require_pass(encode[1], "sample", 80, 40);                    // 10 indices and values in
-  require_pass(encode[2], "radix-select", 40, 0, 4);
-  require_pass(encode[3], "count", 4000, 0, 3);
-  require_pass(encode[4], "compact", 4000, 80);
-  CHECK(encode_passes(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 0}, kTensor)).size() == 4);
+  require_kernel(encode[0], "momentum-correction", 12000, 8000);  // g, u, v in; u, v out
+  require_kernel(encode[1], "sample", 80, 40);                    // 10 indices and values in
+  require_kernel(encode[2], "radix-select", 40, 0, 4);
+  require_kernel(encode[3], "count", 4000, 0, 3);
+  require_kernel(encode[4], "compact", 4000, 80);
+  CHECK(encode_kernels(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 0}, kTensor)).size() == 4);
 }
 
 TEST_CASE("random-k permutes all indices in PyTorch only") {
   const auto encode = [](Packing packing, Framework framework) {
-    return encode_passes(make_plan(
+    return encode_kernels(make_plan(
         RandomK{.ratio = 0.01, .packing = packing, .framework = framework, .error_feedback = false}, kTensor));
   };
-  require_pass(encode(Packing::ideal, Framework::torch)[0], "random-indices", 0, 40);
-  require_pass(encode(Packing::grace, Framework::tensorflow)[0], "random-indices", 0, 40);
-  require_pass(encode(Packing::grace, Framework::torch)[0], "random-permutation", 0, 8000);
-  require_pass(encode(Packing::ideal, Framework::torch)[1], "gather", 80, 40);
+  require_kernel(encode(Packing::ideal, Framework::torch)[0], "random-indices", 0, 40);
+  require_kernel(encode(Packing::grace, Framework::tensorflow)[0], "random-indices", 0, 40);
+  require_kernel(encode(Packing::grace, Framework::torch)[0], "random-permutation", 0, 8000);
+  require_kernel(encode(Packing::ideal, Framework::torch)[1], "gather", 80, 40);
 }
 
 TEST_CASE("TernGrad reads two scalars back to the host in PyTorch only") {
   const auto host_reads = [](Framework framework) {
     double count = 0;
-    for (const Pass& pass :
-         encode_passes(make_plan(TernGrad{.packing = Packing::grace, .framework = framework}, kTensor)))
-      if (pass.kernel == "host-read") count += pass.repeats;
+    for (const CodecKernel& one :
+         encode_kernels(make_plan(TernGrad{.packing = Packing::grace, .framework = framework}, kTensor)))
+      if (one.kernel == "host-read") count += one.repeats;
     return count;
   };
   CHECK(host_reads(Framework::torch) == 2);
@@ -185,37 +186,37 @@ TEST_CASE("TernGrad reads two scalars back to the host in PyTorch only") {
 }
 
 TEST_CASE("SketchML sorts") {
-  const auto encode = encode_passes(make_plan(SketchMl{.quantiles = 64, .error_feedback = false}, kTensor));
+  const auto encode = encode_kernels(make_plan(SketchMl{.quantiles = 64, .error_feedback = false}, kTensor));
   REQUIRE(encode.size() == 3);
-  require_pass(encode[0], "radix-sort", 4000, 4000, 4);
-  require_pass(encode[1], "find-bins", 4256, 750);  // 64 edges; 6 bits an element
-  require_pass(encode[2], "segment-means", 4750, 256);
+  require_kernel(encode[0], "radix-sort", 4000, 4000, 4);
+  require_kernel(encode[1], "find-bins", 4256, 750);  // 64 edges; 6 bits an element
+  require_kernel(encode[2], "segment-means", 4750, 256);
 }
 
 TEST_CASE("PowerSGD multiplies 4nmr to encode and 2nmr to decode") {
   const double n = 64, m = 576, r = 4;
   const CodecPlan plan = make_plan(PowerSgd{.rank = 4}, Tensor{{64, 64, 3, 3}});
-  CHECK(flops_of(encode_passes(plan), "matrix-product") == 4 * n * m * r);
-  CHECK(flops_of(encode_passes(plan), "gram-schmidt") == 2 * (n + m) * r * r);
+  CHECK(flops_of(encode_kernels(plan), "matrix-product") == 4 * n * m * r);
+  CHECK(flops_of(encode_kernels(plan), "gram-schmidt") == 2 * (n + m) * r * r);
   CHECK(flops_of(plan.decode.first) == 2 * n * m * r);
   // P = MQ: M and Q in, P out.
-  require_pass(plan.stages[0].encode[1], "matrix-product", 4 * (n * m + m * r), 4 * n * r);
+  require_kernel(plan.stages[0].encode[1], "matrix-product", 4 * (n * m + m * r), 4 * n * r);
   // Gram-Schmidt on P: column i with the r-i-1 after it, n(4 + 3 + 2 + 1) elements in and out, in four kernels.
-  require_pass(plan.stages[1].encode[0], "gram-schmidt", 4 * n * 10 / 4, 4 * n * 10 / 4, 4);
+  require_kernel(plan.stages[1].encode[0], "gram-schmidt", 4 * n * 10 / 4, 4 * n * 10 / 4, 4);
   // Decoded once whatever p.
-  CHECK(bytes_of(decode_passes(plan, 2)) == bytes_of(decode_passes(plan, 16)));
+  CHECK(bytes_of(decode_kernels(plan, 2)) == bytes_of(decode_kernels(plan, 16)));
 }
 
 TEST_CASE("ATOMO pays for an SVD and multiplies once per peer") {
   const CodecPlan plan = make_plan(Atomo{.rank = 3}, Tensor{{10, 20}});
-  CHECK(flops_of(encode_passes(plan), "svd") == 14 * 20 * 100 + 8 * 1000);  // 14ab² + 8b³, a = 20, b = 10
-  CHECK(flops_of(decode_passes(plan, 1)) == 2 * 10 * 3 * 20);
-  CHECK(flops_of(decode_passes(plan, 4)) == 2 * 10 * 3 * 20 + 3 * (2 * 10 * 3 * 20 + 200));  // and the adds
+  CHECK(flops_of(encode_kernels(plan), "svd") == 14 * 20 * 100 + 8 * 1000);  // 14ab² + 8b³, a = 20, b = 10
+  CHECK(flops_of(decode_kernels(plan, 1)) == 2 * 10 * 3 * 20);
+  CHECK(flops_of(decode_kernels(plan, 4)) == 2 * 10 * 3 * 20 + 3 * (2 * 10 * 3 * 20 + 200));  // and the adds
   // Both factors in, 3·(10 + 20) elements, and 200 of the product out; of a peer's message the sum is read as well.
-  const auto decode = decode_passes(plan, 4);
+  const auto decode = decode_kernels(plan, 4);
   REQUIRE(decode.size() == 2);
-  require_pass(decode[0], "matrix-product", 360, 800);
-  require_pass(decode[1], "matrix-product", 1160, 800, 3);
+  require_kernel(decode[0], "matrix-product", 360, 800);
+  require_kernel(decode[1], "matrix-product", 1160, 800, 3);
 }
 
 TEST_CASE("matrices that travel together: one message of all, as many sizes, and each decoded on its own") {
@@ -226,44 +227,44 @@ TEST_CASE("matrices that travel together: one message of all, as many sizes, and
   CHECK(fused.stages[0].messages[0].bytes ==
         Bytes(4 * 2 * (10 + 20 + 1) + 4 * 2 * (30 + 5 + 1)));  // 4s(n + m + 1) of both
   CHECK(fused.stages[0].messages[0].size_exchange == 8_B);     // how many triplets of each
-  const auto decode = decode_passes(fused, 4);
+  const auto decode = decode_kernels(fused, 4);
   REQUIRE(decode.size() == 4);
-  require_pass(decode[0], "matrix-product", 4 * 2 * 30, 800);
-  require_pass(decode[1], "matrix-product", 4 * 2 * 35, 600);
-  require_pass(decode[2], "matrix-product", 4 * 2 * 30 + 800, 800, 3);
-  require_pass(decode[3], "matrix-product", 4 * 2 * 35 + 600, 600, 3);
+  require_kernel(decode[0], "matrix-product", 4 * 2 * 30, 800);
+  require_kernel(decode[1], "matrix-product", 4 * 2 * 35, 600);
+  require_kernel(decode[2], "matrix-product", 4 * 2 * 30 + 800, 800, 3);
+  require_kernel(decode[3], "matrix-product", 4 * 2 * 35 + 600, 600, 3);
 }
 
 TEST_CASE("adaptive quantization searches a threshold for either sign") {
   // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are sums and counts, 12
   // bytes, and 11 indices.
   const Tensor tensor{{1100}};
-  const auto encode = encode_passes(
+  const auto encode = encode_kernels(
       make_plan(Adaptive{.ratio = 0.01, .selected = 1, .search_sweeps = 3, .error_feedback = false}, tensor));
   REQUIRE(encode.size() == 4);
-  require_pass(encode[0], "sample", 48, 24, 2);  // an index and an element of each
-  require_pass(encode[1], "radix-select", 24, 0, 8);
-  require_pass(encode[2], "count", 4400, 0, 6);
-  require_pass(encode[3], "compact-mean", 4400, 28, 2);
+  require_kernel(encode[0], "sample", 48, 24, 2);  // an index and an element of each
+  require_kernel(encode[1], "radix-select", 24, 0, 8);
+  require_kernel(encode[2], "count", 4400, 0, 6);
+  require_kernel(encode[3], "compact-mean", 4400, 28, 2);
 }
 
 TEST_CASE("GradiVeQ projects forth and back") {
   const CodecPlan plan = make_plan(GradiVeq{.slice = 100, .dimension = 10}, kTensor);  // 10 slices
-  CHECK(flops_of(encode_passes(plan)) == 2 * 10 * 100 * 10);
-  CHECK(flops_of(decode_passes(plan, 8)) == 2 * 10 * 100 * 10);
+  CHECK(flops_of(encode_kernels(plan)) == 2 * 10 * 100 * 10);
+  CHECK(flops_of(decode_kernels(plan, 8)) == 2 * 10 * 100 * 10);
   // 50 projections of 50 elements would be as many bytes: they are sent as they are.
-  CHECK(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{50}})).empty());
-  CHECK_FALSE(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{51}})).empty());
+  CHECK(encode_kernels(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{50}})).empty());
+  CHECK_FALSE(encode_kernels(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{51}})).empty());
 }
 
-TEST_CASE("the price of a pass is launch and roofline") {
+TEST_CASE("the price of a kernel is launch and roofline") {
   CodecRates rates;
   rates.all = {5_us, 100_GBps, 10_TFLOPS};
   // 8 MB at 100 GB/s: 80 us; 100 Mflop at 10 Tflop/s: 10 us. Twice 5 + 80.
-  const Pass memory{"a", 6_MB, 2_MB, Flops(1e8), 2};
+  const CodecKernel memory{"a", 6_MB, 2_MB, Flops(1e8), 2};
   require_close(170e-6, price({memory}, rates).si(), 1e-15, "bound by memory");
   // 2 Gflop: 200 us.
-  const Pass arithmetic{"b", 6_MB, 2_MB, Flops(2e9)};
+  const CodecKernel arithmetic{"b", 6_MB, 2_MB, Flops(2e9)};
   require_close(205e-6, price({arithmetic}, rates).si(), 1e-15, "bound by arithmetic");
   require_close(375e-6, price({memory, arithmetic}, rates).si(), 1e-15, "one after the other");
   // A measured kernel has rates of its own: 8 MB at 10 GB/s, 800 us, and no launch.
@@ -277,9 +278,9 @@ TEST_CASE("an abstract ratio has its stated cost whatever the device") {
   rates.all = {5_us, 100_GBps, 10_TFLOPS};
   const CodecPlan plan =
       make_plan(RatioCompressor{.ratio = 4, .encode_cost = 2_ns_per_B, .decode_cost = 1_ns_per_B}, kTensor);
-  require_close(8e-6, price(encode_passes(plan), rates).si(), 1e-15, "4000 B at 2 ns/B");
-  require_close(4e-6, price(decode_passes(plan, 16), rates).si(), 1e-15, "4000 B at 1 ns/B, once");
-  CHECK(encode_passes(make_plan(RatioCompressor{.ratio = 4}, kTensor)).empty());
+  require_close(8e-6, price(encode_kernels(plan), rates).si(), 1e-15, "4000 B at 2 ns/B");
+  require_close(4e-6, price(decode_kernels(plan, 16), rates).si(), 1e-15, "4000 B at 1 ns/B, once");
+  CHECK(encode_kernels(make_plan(RatioCompressor{.ratio = 4}, kTensor)).empty());
 }
 
 TEST_CASE("methods whose slices can be summed and encoded again at the same size") {
@@ -290,17 +291,17 @@ TEST_CASE("methods whose slices can be summed and encoded again at the same size
 }
 
 TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
-  const auto halves = hop_passes(Fp16{}, kTensor);
+  const auto halves = hop_kernels(Fp16{}, kTensor);
   REQUIRE(halves.size() == 3);
-  require_pass(halves[0], "cast", 2000, 4000);
-  require_pass(halves[1], "add", 8000, 4000);
-  require_pass(halves[2], "cast", 4000, 2000);
-  const auto bytes = hop_passes(EightBit{.error_feedback = true}, kTensor);  // the residual is no business of a hop
+  require_kernel(halves[0], "cast", 2000, 4000);
+  require_kernel(halves[1], "add", 8000, 4000);
+  require_kernel(halves[2], "cast", 4000, 2000);
+  const auto bytes = hop_kernels(EightBit{.error_feedback = true}, kTensor);  // the residual is no business of a hop
   REQUIRE(bytes.size() == 3);
-  require_pass(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
-  require_pass(bytes[1], "max-abs", 4000, 4);
-  require_pass(bytes[2], "quantize", 4000, 1004);
-  CHECK_THROWS_AS(hop_passes(TopK{}, kTensor), std::invalid_argument);
+  require_kernel(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
+  require_kernel(bytes[1], "max-abs", 4000, 4);
+  require_kernel(bytes[2], "quantize", 4000, 1004);
+  CHECK_THROWS_AS(hop_kernels(TopK{}, kTensor), std::invalid_argument);
   // Halves that are halves already need no codec, so there is nothing to put inside the collective.
-  CHECK_THROWS_AS(hop_passes(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
+  CHECK_THROWS_AS(hop_kernels(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/report/footnotes.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/compressor/passes.hpp"
+#include "models/compressor/codec_kernels.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,31 +32,31 @@ Bytes size_width(Packing packing, Framework framework) {
   return packing == Packing::grace && framework != Framework::tensorflow ? 8_B : 4_B;
 }
 
-Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element) {
+CodecKernel sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element) {
   return {std::move(kernel), read, written, Flops(per_element * static_cast<double>(tensor.elements()))};
 }
 
-Pass radix_select(double count) { return {"radix-select", count * 4_B, {}, Flops(2 * count), 4}; }
+CodecKernel radix_select(double count) { return {"radix-select", count * 4_B, {}, Flops(2 * count), 4}; }
 
-Pass select_compact(const Tensor& tensor, Bytes written) {
-  Pass pass = sweep("select-compact", tensor.dense(), written / 2.0, tensor, 2);
-  pass.repeats = 2;
-  return pass;
+CodecKernel select_compact(const Tensor& tensor, Bytes written) {
+  CodecKernel kernel = sweep("select-compact", tensor.dense(), written / 2.0, tensor, 2);
+  kernel.repeats = 2;
+  return kernel;
 }
 
-Pass radix_sort(const Tensor& tensor) {
-  Pass pass = sweep("radix-sort", tensor.dense(), tensor.dense(), tensor, 2);
-  pass.repeats = 4;
-  return pass;
+CodecKernel radix_sort(const Tensor& tensor) {
+  CodecKernel kernel = sweep("radix-sort", tensor.dense(), tensor.dense(), tensor, 2);
+  kernel.repeats = 4;
+  return kernel;
 }
 
-Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element) {
+CodecKernel matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element) {
   const double rows = static_cast<double>(a), inner = static_cast<double>(b), columns = static_cast<double>(c);
   return {std::move(kernel), (rows * inner + inner * columns) * element, rows * columns * element,
           Flops(2 * rows * inner * columns)};
 }
 
-Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element) {
+CodecKernel orthogonalise(std::int64_t n, std::int64_t r, Bytes element) {
   // Values of one kernel out of r: the totals divided by r.
   const double length = static_cast<double>(n), columns = static_cast<double>(r);
   const Bytes touched = length * (columns + 1) / 2 * element;

@@ -1,4 +1,4 @@
-// Passes and parts of plans that several methods share.
+// Kernels and parts of plans that several methods share.
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
@@ -22,26 +22,26 @@ Bytes index_width(const Tensor& tensor, Packing packing = Packing::ideal, Framew
 Bytes size_width(Packing packing, Framework framework);
 
 /// A kernel that reads and writes the given bytes, with `per_element` operations on each of d elements.
-Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element);
+CodecKernel sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element);
 
 /// The k-th largest of `count` keys of 4 bytes by radix select: four sweeps, one per digit of 8 bits.
-Pass radix_select(double count);
+CodecKernel radix_select(double count);
 /// Selects the k largest magnitudes and writes them as values and indices (`written`). The first sweep over all
 /// elements counts their leading bits. The second keeps the candidates for the k. The final selection among these few
 /// runs in the cache and is not counted. For normally distributed elements and k = d/100 they are 1.2 % of d
 /// (kernels/cuda/top_k.cuh); 24 bytes for each would add 4 %.
-Pass select_compact(const Tensor& tensor, Bytes written);
+CodecKernel select_compact(const Tensor& tensor, Bytes written);
 /// Radix sort of d keys: four sweeps that read and write all keys.
-Pass radix_sort(const Tensor& tensor);
+CodecKernel radix_sort(const Tensor& tensor);
 
 /// A (a x b) times B (b x c): reads both, writes the product, 2abc operations.
-Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element);
+CodecKernel matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element);
 /// Gram-Schmidt on r columns of length n, with one kernel per column: 2nr² operations. Column i is read and written
 /// with the r-i-1 columns after it, nr(r+1)/2 elements in all.
-Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element);
+CodecKernel orthogonalise(std::int64_t n, std::int64_t r, Bytes element);
 
 /// Decodes all-gathered messages with one code per element, one by one: reads the code, writes (then adds) d values.
-/// With packing grace, a further message is first decoded to memory, then added in a separate pass.
+/// With packing grace, a further message is first decoded to memory, then added by a kernel of its own.
 Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packing packing);
 
 /// The same, but packing ideal decodes all messages together: one kernel reads p codes and writes d sums.

@@ -1,0 +1,130 @@
+#include "models/scenario/strategy_rules.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "models/scenario/collective_rules.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Visitor of the scenario's strategy.
+class Checker {
+ public:
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+      : s_(scenario), workload_(workload), faults_(faults) {}
+
+  void operator()(const AllReduceStrategy& x) {
+    collective(x.collective, Operation::all_reduce);
+    check_exchange(x.exchange, "/strategy/exchange");
+  }
+  void operator()(const PipelinedStrategy& x) {
+    collective(x.collective, Operation::all_reduce);
+    if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.segments > bytes)
+      fault("/strategy/segments", fmt::format("{} segments for {} bytes of gradient", x.segments, bytes),
+            "at most one segment per gradient byte");
+    // The start-up transient of K steps in flight lasts a few times K steps.
+    const int needed = x.warmup_steps + 4 * (x.width + 1);
+    if (asks_replay(s_.evaluation.evaluator) && s_.evaluation.max_steps < needed)
+      fault("/evaluation/max_steps",
+            fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width),
+            fmt::format("at least {}, to get beyond the start", needed));
+  }
+  void operator()(const ShardedStrategy& x) {
+    sharding_group(x);
+    check_exchange(x.exchange, "/strategy/exchange");
+    // Each pass has its own collectives.
+    constexpr int kMostPasses = 1024;
+    const bool reduces = x.reduce_after != ReduceAfter::last_pass;
+    if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
+      too_many_passes(reduces ? "gradients reduced after every pass" : "sharded parameters", kMostPasses);
+  }
+  void operator()(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
+  void operator()(const GossipStrategy&) {}
+  void operator()(const CollectiveBenchmark& x) {
+    collective(x.collective, x.operation);
+    if (x.size < 1_B) return fault("/strategy/size", exact_text(x.size), "a size of at least 1 B");
+    if (const auto segments = x.collective.pipeline_segments.value; segments && *segments > x.size.si())
+      fault("/strategy/collective/pipeline_segments", fmt::format("{} segments for {}", *segments, exact_text(x.size)),
+            "at most one segment per byte of the buffer");
+  }
+  void operator()(const ParameterServerStrategy& x) {
+    check_exchange(x.exchange, "/strategy/exchange");
+    if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
+      fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers),
+            "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
+    if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
+      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
+            "at most one shard per gradient byte");
+    if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))
+      fault("/evaluation/evaluator",
+            fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
+            "\"auto\" or \"replay\": the order of pushes depends on time, which only replay can tell");
+  }
+
+ private:
+  void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {
+    check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among);
+  }
+
+  void check_exchange(const Exchange& exchange, const std::string& pointer) {
+    if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
+      fault(pointer + "/first_bucket", exact_text(exchange.cap_of(0)),
+            fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
+  }
+
+  void too_many_passes(const char* with, int most) {
+    const auto& samples = s_.workload->global_batch;
+    if (!samples)
+      return fault("/workload/accumulation", fmt::format("{} with {}", workload_->accumulation, with),
+                   fmt::format("at most {}", most));
+    fault("/workload/global_batch",
+          fmt::format("{} {}s in {} passes of {} a worker, with {}", *samples, s_.workload->sample,
+                      workload_->accumulation, workload_->batch, with),
+          fmt::format("at most {} passes", most),
+          fmt::format("it counts {}s; give fewer, more workers or a larger /workload/batch", s_.workload->sample));
+  }
+  void sharding_group(const ShardedStrategy& x) {
+    const int p = s_.cluster.workers, g = x.group(p);
+    const auto refuse = [&](std::string why, std::string remedy) {
+      fault("/strategy/group_size", fmt::format("{} with {} worker{}{}", g, p, p == 1 ? "" : "s", why),
+            allowed_groups(g, p), std::move(remedy));
+    };
+    if (p % g != 0) return refuse("", "");
+    if (g == 1 && p > 1)
+      return refuse(", which shares nothing out", "use strategy all-reduce, where all hold everything");
+    collective(x.collective, Operation::reduce_scatter, inside_groups(g, p));
+    if (g < p)
+      check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
+                       between_groups(g, p));
+  }
+  /// The nearest allowed group sizes.
+  static std::string allowed_groups(int g, int p) {
+    if (p == 1) return "null or 1";
+    int below = std::min(g, p), above = std::min(g, p);
+    while (below > 1 && p % below != 0) --below;
+    while (above == 1 || p % above != 0) ++above;
+    const std::string nearest =
+        below > 1 && below != above ? fmt::format("{} or {}", below, above) : std::to_string(above);
+    return fmt::format("null or a divisor of the number of workers above 1, such as {}", nearest);
+  }
+
+  const Scenario& s_;
+  const Workload* workload_;
+  std::vector<Fault>& faults_;
+};
+
+}  // namespace
+
+void check_strategy(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
+  std::visit(Checker(scenario, workload, faults), scenario.strategy);
+}
+
+}  // namespace stepcast

@@ -1,0 +1,36 @@
+// Converts a scenario file to the points to evaluate.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/scenario/document.hpp"
+#include "models/scenario/override.hpp"
+#include "models/scenario/platform_facts.hpp"
+#include "models/study/study.hpp"
+
+namespace stepcast {
+
+/// Reads the file, applies overrides, resolves references, expands axes and checks the points. An override is applied
+/// before the variants, and again after each variant that sets a value around it. So it also changes a field inside an
+/// object that a variant sets. An override that all variants undo is a fault. If only some undo it, a note tells so.
+/// @param library  folder with workloads/, clusters/, ... for parts given by bare name
+/// @param wanted   unwanted points are neither read, checked nor counted. If no point is left, `axes` has all axes
+///                 found so far. Empty: all points are wanted
+/// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                 const std::filesystem::path& library, std::size_t max_points = kMaxPoints, PointFilter wanted = {});
+
+/// The same for text without a file. `name` stands for the file in faults, and references are relative to it.
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
+                  const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+
+/// The same for a document, for example one inside another file. References are relative to the file that contains
+/// them.
+/// @param inspect  called once for each platform file; without it, no file is inspected
+Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
+                   std::size_t max_points = kMaxPoints, PointFilter wanted = {}, PlatformInspector inspect = {});
+
+}  // namespace stepcast
