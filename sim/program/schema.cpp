@@ -1,6 +1,7 @@
 // stepcast schema: the JSON Schema of scenarios and their parts.
 #include <memory>
 
+#include "models/describe/json.hpp"
 #include "models/study/schema.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "models/describe/json.hpp"
 #include "calibrate/step_buffers.hpp"
 #include "kernels/code/bfloat.hpp"
 #include "models/scenario/library.hpp"

@@ -318,7 +318,7 @@ TEST_CASE("a fabric costs what is used of it") {
     Cluster large = star_cluster(16, 100_Gbps, 5_us);
     large.topology = topology;
     REQUIRE(link_count(topology).value_or(0) <= kMostLinks);
-    const Fabric fabric(large, 0);
+    Fabric fabric(large, 0);
     for (int from = 0; from < 16; ++from)
       for (int to = 0; to < 16; ++to) {
         if (from == to) continue;
@@ -357,7 +357,7 @@ TEST_CASE("a round in a fabric takes as long as its most loaded link") {
   CollectiveParameters far_first;
   far_first.exchange_order = ExchangeOrder::far_first;
   const Schedule schedule = find_algorithm(Operation::all_reduce, Algorithm::halving_doubling).schedule(32, far_first);
-  const Fabric fabric(cluster, 0);
+  Fabric fabric(cluster, 0);
   const RoundFlows first(schedule.round(0), fabric);
   require_close(0.064, first.duration(100_MB / schedule.blocks).bandwidth.si(), 1e-12,
                 "16 flows over the cable between groups");
@@ -395,7 +395,7 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   }
   // Blocks on each link. A cable inside is two links, the worker's out and in; after 8 of those come two NICs for each
   // machine.
-  const Fabric fabric(cluster, 0);
+  Fabric fabric(cluster, 0);
   std::vector<int> load(fabric.links().size(), 0);
   for (const Message& m : round) {
     Fabric::Route route;
@@ -604,7 +604,7 @@ TEST_CASE("a round is within its bounds, and exact once it is followed, however 
       round.push_back({first, first + 2, {0, 4}, false});
       round.push_back({first + 1, first + 3, {0, 4}, false});
     }
-    const Fabric fabric(cluster, 0);
+    Fabric fabric(cluster, 0);
     RoundFlows flows(round, fabric);
     CHECK_FALSE(flows.is_exact());
     require_close(10e-6, flows.least(1_kB).si(), 1e-12, "at least");
@@ -658,7 +658,7 @@ TEST_CASE("any round ends between its bounds") {
           const int from = integer_between(0, p - 1), to = (from + integer_between(1, p - 1)) % p;
           round.push_back({from, to, {0, integer_between(1, 5)}, false});
         }
-        const Fabric fabric(cluster, 0);
+        Fabric fabric(cluster, 0);
         RoundFlows flows(round, fabric);
         const Bytes block(positive_between(1, 1e5));
         const Seconds least = flows.least(block), most = flows.most(block);
