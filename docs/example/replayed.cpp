@@ -3,7 +3,7 @@
 
 #include "models/describe/fault.hpp"
 #include "models/report/writers.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 #include "sim/answer/answer_study.hpp"
 
 int main(int argc, char** argv) try {

@@ -4,7 +4,7 @@
 #include "models/describe/fault.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/study/study.hpp"
+#include "models/study/expansion.hpp"
 
 int main(int argc, char** argv) try {
   const stepcast::Study study = stepcast::load_study(argc > 1 ? argv[1] : "first.json", {}, SCENARIOS);
