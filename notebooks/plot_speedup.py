@@ -54,7 +54,7 @@ def ranks_unlike(report, panels):
 
 
 def choose_quantity(report, panels):
-    """What is drawn along y, and how it is called."""
+    """The values along y, and their name."""
     if all(p["speedup"] is None for p in report["points"]):
         return "step_time_s", "time per step (s)"
     if ranks_unlike(report, panels):

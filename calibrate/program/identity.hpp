@@ -13,8 +13,8 @@ std::string version_number();
 std::string git_state();
 /// How the kernels were compiled.
 std::string build_flags();
-/// Two programs of one identity run the same kernels: version_text() and build_flags(), and where the state of the
-/// sources is not that of a commit, a digest of the program itself.
+/// Two programs of one identity run the same kernels. It is version_text() and build_flags(); if the source is not that
+/// of a commit, the program's digest is added.
 std::string identity();
 
 }  // namespace stepcast::calibrate

@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
     return kBadInput;
   } catch (const std::bad_alloc&) {
     tell(
-        "stepcast-calibrate: this machine's memory does not suffice; what was measured is kept; --largest ELEMENTS takes smaller sizes\n");
+        "stepcast-calibrate: not enough memory on this machine; the measurements are kept; --largest ELEMENTS uses "
+        "smaller sizes\n");
     return kFailed;
   } catch (const std::exception& error) {
     tell("stepcast-calibrate: {}\n", stepcast::sentence_of(error));

@@ -1,4 +1,4 @@
-// What a reader should know before trusting an answer: a text for people, and a code that stays where the text changes.
+// A fact to know before trusting an answer: a text for people, and a code that stays when the text changes.
 #pragma once
 
 #include <string>
@@ -79,7 +79,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"unmeasured-compressor", NoteCode::unmeasured_compressor,
                        "the compressor's kernels were not measured"},
       Choice<NoteCode>{"gathered-messages", NoteCode::gathered_messages,
-                       "each worker gets many messages where two would do"},
+                       "each worker gets many messages although two would do"},
       Choice<NoteCode>{"sampling-error", NoteCode::sampling_error, "a mean under jitter is a sample"},
       Choice<NoteCode>{"passes", NoteCode::passes, "how a worker's passes share a global batch"},
       Choice<NoteCode>{"no-global-update", NoteCode::no_global_update, "no update is of the global batch"},
@@ -106,7 +106,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"unmeasured-constants", NoteCode::unmeasured_constants,
                        "the roofline's constants were not measured"},
       Choice<NoteCode>{"extrapolated-layers", NoteCode::extrapolated_layers,
-                       "times of layers are beyond what the profile was fitted on"},
+                       "times of layers lie beyond the sizes that the profile was fitted on"},
       Choice<NoteCode>{"roofline-share", NoteCode::roofline_share, "how much of the time follows from the roofline"},
       Choice<NoteCode>{"impossible-by-memory", NoteCode::impossible_by_memory,
                        "points that do not fit their device count as impossible"},

@@ -17,8 +17,8 @@ namespace {
 constexpr int kShardVersion = 2;
 constexpr std::size_t kMostShards = 1000000;
 
-/// The columns of a report that has these axes and names, the last of them "error"; none where no report has them. An
-/// axis stands in the place of the column of its name: "workers" alone does not tell which of the two it is.
+/// The columns of a report with these names, of which the first `axes` are axes and the last is "error"; none if no
+/// report has them. An axis replaces the column of its name: "workers" alone does not tell which of the two it is.
 std::vector<Metric> columns_named(const std::vector<std::string>& names, std::size_t axes) {
   if (axes >= names.size()) return {};
   Report report;
@@ -83,14 +83,14 @@ Row ShardReader::next(std::size_t point) {
   try {
     numbered = parse_numbered_row(line);
   } catch (const std::runtime_error& error) {
-    fail(fmt::format("has {} where point {} should be", error.what(), point));
+    fail(fmt::format("has {} in place of point {}", error.what(), point));
   }
-  if (numbered.number != point) fail(fmt::format("has point {} where point {} should be", numbered.number, point));
+  if (numbered.number != point) fail(fmt::format("has point {} in place of point {}", numbered.number, point));
   if (numbered.row.size() != header_.columns.size())
     fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (!holds(columns_[i].unit->kind, numbered.row[i]))
-      fail(fmt::format("has {} as {} of point {}, where no column has such a value; run its sweep again",
+      fail(fmt::format("has {} as {} of point {}, a value that the column cannot have; run its sweep again",
                        shorten(json_of(numbered.row[i]).dump()), columns_[i].name, point));
   return std::move(numbered.row);
 }
@@ -128,7 +128,7 @@ void arrange(std::vector<ShardReader>& shards) {
   }
   for (; next < count; ++next) missing.push_back(next);
   if (!missing.empty())
-    throw BadInput(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
+    throw BadInput(fmt::format("{} shards, of which these are missing: {}", count, fmt::join(missing, ", ")));
 }
 
 }  // namespace stepcast

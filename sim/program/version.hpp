@@ -1,4 +1,4 @@
-// What this program is: version, source state, libraries.
+// The program's identity: version, source state, libraries.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ std::string version_number();
 /// The same as fields, for manifests.
 Json version_fields();
 
-/// Two programs of the same identity answer alike: version_text(), and where the source state is not that of a
-/// commit, the digest of the program itself.
+/// Two programs of the same identity answer alike. It is version_text(); if the source is not that of a commit, the
+/// program's digest is added.
 std::string program_identity();
 
 }  // namespace stepcast
