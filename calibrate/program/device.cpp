@@ -398,7 +398,7 @@ void add_device(CLI::App& app, int& exit_code) {
       "Takes about 5 to 8 minutes a start, and 2 with --quick. After an early end, the same command continues from "
       "the measurements; --fit-only uses them as they are.\n"
       "Example: stepcast-calibrate device -o h100.json --quick\n"
-      "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
+      "         stepcast-calibrate device -o h100-resnet50.json --quick --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

@@ -7,6 +7,8 @@ namespace stepcast::calibrate {
 
 /// "stepcast-calibrate 0.1.0 (git abc1234, with CUDA 13.0.88)"
 std::string version_text();
+/// "0.1.0"
+std::string version_number();
 /// State of the sources: a commit, "-dirty" appended where they differ from it, or "unknown".
 std::string git_state();
 /// How the kernels were compiled.

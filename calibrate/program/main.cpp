@@ -18,12 +18,12 @@ int run_command(int argc, char** argv) {
       "stepcast-calibrate");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer("Example: stepcast-calibrate device -o h100.json");
+  app.footer("Example: stepcast-calibrate device -o h100.json --quick");
   int exit_code = kOk;
   add_device(app, exit_code);
   add_link(app, exit_code);
   add_transfer(app, exit_code);
-  return parse_and_run(app, argc, argv, exit_code);
+  return parse_and_run(app, {version_number()}, argc, argv, exit_code);
 }
 
 }  // namespace

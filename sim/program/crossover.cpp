@@ -159,8 +159,7 @@ void add_crossover(CLI::App& app, Invocation& invocation) {
                    "the alternative that others are compared with (repeatable); without it the study's first")
       ->type_name("AXIS=VALUE")
       ->allow_extra_args(false);
-  command->footer(
-      "Example: stepcast crossover scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps");
+  command->footer("Example: stepcast crossover pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps");
   command->callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
 }
 

@@ -217,7 +217,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   add_jobs(*command, options->jobs);
   command->footer(
-      "Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
+      "Example: stepcast explain quickstart --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
 }
 

@@ -18,6 +18,7 @@
 
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"
@@ -149,7 +150,7 @@ void draw_plot(const Json& report, const std::string& path, const std::vector<st
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_report.py",
+  std::vector<std::string> words = {program, (shipped_folder("notebooks") / "plot_report.py").string(),
                                     data.path().string(), picture.path().string()};
   words.insert(words.end(), asked.begin(), asked.end());
   std::vector<char*> argv;

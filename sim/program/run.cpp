@@ -157,7 +157,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   add_jobs(*command, options->jobs);
   command->footer(
-      "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+      "Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

@@ -26,6 +26,7 @@ struct ShardHeader {
   std::string program;  ///< version and source state
   Shard shard;
   std::size_t points = 0;  ///< points of the whole study
+  std::size_t axes = 0;    ///< number of axes; they are the first columns
   std::vector<std::string> columns;
 };
 

@@ -154,7 +154,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
   command->footer(
-      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
+      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
   command->callback([words, study, json, options, &invocation] {
     const std::string& name = words->back();
     const bool is_file = name.ends_with(".json") || name == "-";

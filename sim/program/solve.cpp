@@ -143,7 +143,7 @@ void add_solve(CLI::App& app, Invocation& invocation) {
       })
       ->capture_default_str();
   command->footer(
-      "Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
+      "Example: stepcast solve pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
   command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
 }
 

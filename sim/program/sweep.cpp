@@ -147,7 +147,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
       outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
-                                               study.points.size(), rows.columns()}));
+                                               study.points.size(), study.axes.size(), rows.columns()}));
   }
 
   Progress progress("stepcast");
@@ -254,7 +254,7 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
                     ->type_name("PATH");
   command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
   command->footer(
-      "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"
+      "Examples: stepcast sweep quickstart --evaluator replay --csv result.csv\n"
       "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
   command->callback([options, &invocation] {

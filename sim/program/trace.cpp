@@ -87,7 +87,7 @@ void add_trace(CLI::App& app, Invocation& invocation) {
       ->required()
       ->type_name("PATH");
   command->footer(
-      "Examples: stepcast trace scenarios/stragglers.json --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+      "Examples: stepcast trace stragglers --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace pipelining --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
   command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 

@@ -10,6 +10,9 @@ namespace stepcast {
 /// "stepcast 0.1.0 (git abc1234, SimGrid 3.32, g++ 12.2.0)"
 std::string version_text();
 
+/// "0.1.0"
+std::string version_number();
+
 /// The same as fields, for manifests.
 Json version_fields();
 

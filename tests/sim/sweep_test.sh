@@ -112,6 +112,11 @@ for i in 0 1 2 3 4; do expect 0 sweep study.json --shard $i/5 --jobs 1; done
 what='stepcast merge'
 expect 0 merge study.shard-3-of-5.jsonl study.shard-{0,1,2,4}-of-5.jsonl --csv merged.csv --jsonl merged.jsonl && same one.csv merged.csv && same one.jsonl merged.jsonl
 expect 0 merge study.shard-*-of-5.jsonl && same one.csv stdout
+# An axis alone whose name a column has, too.
+printf '%s' '{"name": "narrow", "workload": "resnet50-v100", "cluster": {"workers": [2, 4], "link": {"bandwidth": "10Gbps", "latency": "25us"}}}' >narrow.json
+expect 0 sweep narrow.json --csv narrow.csv
+expect 0 sweep narrow.json --shard 0/1
+expect 0 merge narrow.shard-0-of-1.jsonl && same narrow.csv stdout
 expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'these are missing: 2'
 expect 3 merge study.shard-{0,1,2,3,4}-of-5.jsonl study.shard-2-of-5.jsonl --csv bad.csv && absent bad.csv
