@@ -32,7 +32,8 @@ class Checker {
     const Cluster& c = s_.cluster;
     const std::size_t before = faults_.size();
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
-    const auto hosts = faults_.size() > before ? std::nullopt : platform_ ? platform_->hosts : host_count(c.topology);
+    std::optional<long> hosts;
+    if (faults_.size() == before) hosts = platform_ ? platform_->hosts : host_count(c.topology);
     if (hosts && *hosts < needed_hosts())
       fault("/cluster/topology", fmt::format("{} host{} for {}", *hosts, *hosts == 1 ? "" : "s", hosts_wanted()),
             "a topology with at least that many hosts");

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"

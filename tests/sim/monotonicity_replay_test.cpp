@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

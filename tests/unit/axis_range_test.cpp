@@ -1,3 +1,4 @@
+#include "models/describe/json.hpp"
 #include "models/study/axis_range.hpp"
 
 #include <stdexcept>
