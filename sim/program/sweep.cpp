@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/describe/json.hpp"
+#include "models/report/report.hpp"
 #include "models/report/rows.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
@@ -14,6 +15,7 @@
 #include "sim/answer/point_rows.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
@@ -29,16 +31,20 @@ namespace {
 struct SweepOptions {
   StudyOptions study;
   std::string csv, json_lines, shard, shard_file, cache;
+  PictureOptions picture;
   bool no_cache = false;
   int jobs = 0;
 };
+
+/// Points of a picture; more could not be told apart, and their rows are kept in memory.
+constexpr std::size_t kMostDrawn = 20000;
 
 struct OutputFile {
   RowFormat format;
   std::string path;
 };
 
-/// What is to be written where; CSV on standard output when nothing is said.
+/// The outputs; CSV on standard output by default.
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
@@ -62,10 +68,11 @@ std::optional<Shard> shard_of(const SweepOptions& options) {
   }
   if (!options.csv.empty() || !options.json_lines.empty())
     throw refused("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  if (!options.picture.path.empty()) throw refused("--plot", "wants all points, not those of a shard");
   return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
-/// A cache that was not asked for is no reason to fail.
+/// A failure of the default cache does not stop the sweep.
 std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
   if (options.no_cache) return nullptr;
   if (!options.cache.empty()) return std::make_unique<AnswerCache>(options.cache);
@@ -79,14 +86,14 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-/// Ctrl-C and kill end the sweep in order; children are the parent's to end.
+/// Ctrl-C and kill end the sweep in order; the parent ends its children.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { stop_signal = signal; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
-/// Ends as if the signal had not been caught, so that shells and schedulers see what happened.
+/// Ends as if the signal had not been caught, so that shells and schedulers see it.
 [[noreturn]] void end_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -106,12 +113,32 @@ std::string summary(const AnswerCount& count, std::size_t failed, double seconds
 
 using Clock = std::chrono::steady_clock;
 
+/// The report that a picture is drawn of, without its points.
+Json report_without_points(const Study& study) {
+  const auto gives_one = [](const StudyPoint& point) { return point.scenario.baseline.has_value(); };
+  return {{"name", study.name},
+          {"description", study.description},
+          {"baseline", baseline_of(study.points)},
+          {"baseline_given", std::any_of(study.points.begin(), study.points.end(), gives_one)},
+          {"axes", study.axes},
+          {"points", Json::array()}};
+}
+
+void draw(const SweepOptions& options, const Study& study, Json&& points) {
+  Json report = report_without_points(study);
+  report["points"] = std::move(points);
+  draw_plot(report, options.picture.path, picture_arguments(options.picture, study));
+  tell("stepcast: wrote {}\n", options.picture.path);
+}
+
 int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOptions settings,
                    const std::vector<OutputFile>& files, const std::optional<Shard>& shard, const PointRows& rows,
                    AnswerSink sink, Ranks& ranks, Clock::time_point start) {
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
-  check_outputs({options.study.file}, paths);
+  check_outputs({options.study.file}, paths, options.picture.path);
+  const bool draws = !options.picture.path.empty();
+  Json drawn = Json::array();
   const auto cache = open_cache(options);
   settings.cache = cache.get();
   std::vector<StreamedOutput> outputs;
@@ -120,7 +147,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
       outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
-                                               study.points.size(), rows.columns()}));
+                                               study.points.size(), study.axes.size(), rows.columns()}));
   }
 
   Progress progress("stepcast");
@@ -128,6 +155,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   sink.take = [&](std::size_t point, const std::string& packed) {
     const PointRow row = unpack_row(packed);
     for (std::size_t format = 0; format < outputs.size(); ++format) outputs[format].write(row.texts[format]);
+    if (draws) drawn.push_back(Json::parse(row.texts.back()));
     if (row.difference) verdict.add_difference(*row.difference, row.tolerance);
     if (row.error.empty()) return;
     ++verdict.failed;
@@ -145,11 +173,13 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
     tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
-         kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
+         kept ? "continues from there" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
-  return verdict.judge();
+  const int code = verdict.judge();
+  if (draws && verdict.failed < count.points) draw(options, study, std::move(drawn));
+  return code;
 }
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
@@ -159,6 +189,12 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   const auto files = output_files(options, shard);
   std::vector<RowFormat> formats;
   for (const OutputFile& file : files) formats.push_back(file.format);
+  if (!options.picture.path.empty()) {
+    static_cast<void>(picture_arguments(options.picture, study));  // refuses before any work
+    if (study.points.size() > kMostDrawn)
+      throw refused("--plot", fmt::format("{} points are too many for a picture", study.points.size()));
+    formats.push_back(RowFormat::json_lines);
+  }
   const PointRows rows(study, formats);
   const AnswerSink sink{[&](std::size_t point, const PointAnswer& answer) { return pack(rows.make(point, answer)); },
                         {}};
@@ -176,7 +212,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
   return sweep_with(options, shard, *one_process());
 }
 
-/// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
+/// One failing rank ends all. If every rank fails alike, as for a bad scenario, only the first reports it.
 int sweep_among_ranks(const SweepOptions& options) {
   if (options.study.file == "-") throw refused("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
@@ -196,7 +232,7 @@ int sweep_among_ranks(const SweepOptions& options) {
 
 void add_sweep(CLI::App& app, Invocation& invocation) {
   auto* command =
-      app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
+      app.add_subcommand("sweep", "Predict many points: one row each, in parallel; continues after an interruption");
   auto options = std::make_shared<SweepOptions>();
   command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
       ->required();
@@ -205,11 +241,12 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
   command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
       ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")
+  add_picture(*command, options->picture);
+  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
       ->type_name("i/n");
-  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")
+  command->add_option("--shard-file", options->shard_file, "file of the shard (default: STUDY.shard-i-of-n.jsonl)")
       ->type_name("PATH");
   auto* cache = command
                     ->add_option("--cache", options->cache,
@@ -217,12 +254,12 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
                     ->type_name("PATH");
   command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
   command->footer(
-      "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"
+      "Examples: stepcast sweep quickstart --evaluator replay --csv result.csv\n"
       "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
   command->callback([options, &invocation] {
     const auto shard = shard_of(*options);
-    // A shard is worked on by itself, also inside a job of several.
+    // A shard is answered by one process, even inside an MPI job of several.
     invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);
   });
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: one fault has one exit code in every subcommand of both
-programs, and no message is a library's; standard streams that are closed or full; limits of memory and file size."""
+"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: command lines with faults.
+
+One fault has one exit code in every subcommand of both programs, and no message comes from a library. Standard streams
+may be closed or full, and memory and file size may be limited."""
 import os
 import pathlib
 import resource
@@ -86,7 +88,7 @@ def table():
 
 
 def empty_values():
-    for name, options in {"run": ["--csv", "--json", "--plot", "--point", "--set", "--by", "--evaluator"],
+    for name, options in {"run": ["--csv", "--json", "--plot", "--kind", "--x", "--y", "--lines", "--panels", "--point", "--set", "--by", "--evaluator"],
                           "sweep": ["--csv", "--jsonl", "--shard", "--shard-file", "--cache"], "trace": ["-o"],
                           "explain": ["--json", "--scenario", "--phase"], "solve": ["--for", "--csv"],
                           "crossover": ["--among", "--over"], "validate": ["--fit", "--csv"], "show": ["--variant", "--dtype", "--json"],
@@ -130,7 +132,7 @@ def limits():
         expect(1, STEPCAST, [*given, "l.out"], "File too large", **no_file)
     expect(1, CALIBRATE, ["link", "--from", f"{DATA}/osu_latency.txt", "-o", "l.out"], "File too large", **no_file)
     large = ["run", "good.json", "--set", f"/cluster/workers={list(range(1, 20001))}".replace(" ", "")]
-    expect(1, STEPCAST, large, "memory does not suffice", before=limit(resource.RLIMIT_AS, 120 << 20))
+    expect(1, STEPCAST, large, "not enough memory", before=limit(resource.RLIMIT_AS, 120 << 20))
 
 
 def plots():
@@ -141,6 +143,18 @@ def plots():
     expect(1, STEPCAST, plot, "does not start", env={"STEPCAST_PYTHON": "./no-python"})
     expect(1, STEPCAST, plot, "failed and did not say why", env={"STEPCAST_PYTHON": "false"})
     expect(1, STEPCAST, plot, "TMPDIR", env={"TMPDIR": "/nowhere"})
+    expect(2, STEPCAST, ["run", "good.json", "--kind", "bars"], "--kind requires --plot")
+    expect(2, STEPCAST, [*plot, "--kind", "pie"], "heatmap")
+    for option in ("--x", "--lines", "--panels"):
+        expect(2, STEPCAST, [*plot, option, "nowhere"], "no axis")
+        expect(2, STEPCAST, ["sweep", "good.json", "--no-cache", "--csv", "s.csv", "--plot", "p.png", option, "nowhere"], "no axis")
+    expect(2, STEPCAST, ["sweep", "good.json", "--shard", "0/2", "--plot", "p.png"], "wants all points")
+    # A scenario's own picture: not for who reads standard output.
+    own, fails = ["run", "good.json", "--set", "/output/plot=own.png"], {"STEPCAST_PYTHON": "false"}
+    expect(1, STEPCAST, own, "cannot draw own.png", env=fails)
+    for option in ("--csv", "--json"):
+        expect(0, STEPCAST, [*own, option, "-"], env=fails)
+        expect(1, STEPCAST, [*own, option, "-", "--plot", "p.png"], "cannot draw p.png", env=fails)
 
 
 def suites():
