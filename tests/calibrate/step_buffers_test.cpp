@@ -10,6 +10,7 @@
 #include "models/describe/json.hpp"
 #include "calibrate/step_buffers.hpp"
 #include "kernels/code/bfloat.hpp"
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "tests/support/catch.hpp"
