@@ -64,7 +64,7 @@ std::string profile_table(const DeviceProfile& profile, const std::vector<Record
   text += "\n\n" + table.text();
   if (!profile.layers.empty()) text += fmt::format("\n{} kinds of layer work\n", profile.layers.size());
   for (const RooflineSpread& one : profile.roofline_spread)
-    text += fmt::format("roofline, {}: within a factor {:.2f} of what else is measured, by {} parts of layers\n",
+    text += fmt::format("roofline, {}: within a factor {:.2f} of the other measurements, by {} parts of layers\n",
                         name_of(one.dtype), 1 + one.spread, one.parts);
   for (const StepCheck& check : profile.checks)
     text += fmt::format("step {} {}, batch {}, {}: assembled {}{}, measured {}, {:+.1f} % ({})\n", check.workload,

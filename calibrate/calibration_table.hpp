@@ -12,10 +12,12 @@ namespace stepcast::calibrate {
 /// Bytes per second of a device's memory, as its makers give them: "3350 GB/s".
 std::string memory_rate(BytesPerSecond rate);
 
-/// The device's own rates, then a row for each kernel entry: rates, where they bend, errors on the sizes held out,
-/// spreads, samples, and what a warm L2 saves at the largest size (median over the pass's methods; no part of the
-/// profile). How many kinds of layer work there are, and each step that was measured whole beside the one assembled,
-/// and that assembled of warm times, where `warm` has it (warm_checks).
+/// The device's own rates, then a row for each kernel entry: rates, bends, errors on the sizes held out, spreads, and
+/// samples. A row also has the gain of a warm L2 at the largest size (median over the pass's methods), which is no part
+/// of the profile.
+///
+/// The number of kinds of layer work follows. Each step measured as a whole stands beside the assembled one. With
+/// `warm` (warm_checks), the step assembled of warm times is there too.
 std::string profile_table(const DeviceProfile& profile, const std::vector<Record>& records,
                           const std::vector<StepCheck>& warm = {});
 

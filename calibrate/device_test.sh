@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# stepcast-calibrate device --quick writes a profile with an entry for each pass and samples beside it, does not measure
-# twice, and goes on where it was interrupted; or says that there is no device.
+# stepcast-calibrate device --quick writes a profile with an entry for each pass, and its samples. It does not measure
+# twice, and continues after an interruption. Without a device, it says so.
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)

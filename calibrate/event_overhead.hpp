@@ -1,7 +1,7 @@
 // The time that the two events around a sample add to it. A kernel in a stream of kernels does not have this cost.
 //
-// Between events, n empty kernels take S(n) = e + n·l: e is what the events add, l what a kernel of a stream costs
-// whatever it does. One empty kernel and a chain of n give both:
+// Between events, n empty kernels take S(n) = e + n·l: e is the events' time, l the fixed cost of a kernel in a
+// stream. One empty kernel and a chain of n give both:
 //
 //     e = (n·S(1) - S(n))/(n - 1),   l = (S(n) - e)/n
 #pragma once
@@ -19,13 +19,12 @@ struct EventOverhead {
 
 /// @param single  S(1), s
 /// @param chain   S(n), s
-/// @throws CalibrationError where the chain takes no longer than the single kernel, so that a launch would cost nothing
+/// @throws CalibrationError if the chain takes no longer than the single kernel: a launch would cost nothing
 /// @pre n > 1
 EventOverhead event_overhead(double single, double chain, double n);
 
-/// The records with e taken from every sample: e over its repeats from each time, since that is of one pass. What
-/// remains is l over the repeats, since every run launches a kernel, or more; a time that is less than that stays as it
-/// is.
+/// The records with e subtracted from every sample: from each time of a pass, e over its repeats. At least l over the
+/// repeats remains, since every run launches a kernel. A time below that stays unchanged.
 std::vector<Record> without_events(std::vector<Record> records, const EventOverhead& overhead);
 
 }  // namespace stepcast::calibrate

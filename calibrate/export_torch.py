@@ -10,7 +10,7 @@ two (--input is one sample's shape without the batch; repeat it for several inpu
 of the graph becomes a layer, in execution order, named after the module. Parameters have to add up to
 sum(p.numel()), or nothing is written. A softmax and cross-entropy on the output is added unless --no-loss.
 
-What is not known is an error that names it. Then one of
+Anything unknown is an error that names it. Use one of these options then:
     --skip NAME   it takes no time and has no parameters worth a layer (a module's class or path, a function's name)
     --leaf NAME   trace it as one call (a module's class or path) instead of looking inside; it must then be a known kind
 Modules are leaves of their own when they are torch.nn's.
@@ -341,8 +341,8 @@ def add_module(parser):
 
 def add_document(parser):
     """The options that a table's head takes over."""
-    parser.add_argument("--name", help="what tables call it; by default CALLABLE")
-    parser.add_argument("--description", default="", help="what it is")
+    parser.add_argument("--name", help="its name in tables; by default CALLABLE")
+    parser.add_argument("--description", default="", help="description")
     parser.add_argument("--batch", type=int, default=32, help="samples per worker and pass (32)")
     parser.add_argument("--sample", default="image", help="what one sample is (image)")
     parser.add_argument("--optimizer", default="momentum", choices=["sgd", "momentum", "adam"], help="the update (momentum)")

@@ -41,9 +41,9 @@ std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const Measure
   return tasks;
 }
 
-/// Which subjects may be timed: each is checked once, before its first time, while others are timed, since checks take
-/// long on the host and a start may be cut off. Those of which the file has times were right when these were taken;
-/// later starts run the same program on the same device.
+/// Decides which subjects may be timed. Each is checked once, before its first time, while others are timed. Checks
+/// take long on the host, and a start may be cut off. Those of which the file has times were right when these were
+/// taken; later starts run the same program on the same device.
 class Checks {
  public:
   Checks(const SampleFile& file, std::size_t all) : file_(file), all_(all) {}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times training steps of a PyTorch model on one device and writes a workload with times (workloads/*.json): forward,
-when each gradient is ready in backward, the update. Any model will do; its layers need not be known to stepcast.
+"""Times training steps of a PyTorch model on one device and writes a workload with times (workloads/*.json). The times are
+those of forward, of each gradient's readiness in backward, and of the update. stepcast need not know the layers.
 
-In a training loop of your own, on one worker, without DDP or FSDP around the model (of DDP, give ddp.module and train
-under ddp.no_sync()):
+In your training loop, on one worker, without DDP or FSDP around the model (with DDP, give ddp.module and train under
+ddp.no_sync()):
 
     from measure_torch import StepTimer         # PYTHONPATH=.../calibrate
 
@@ -19,19 +19,19 @@ under ddp.no_sync()):
         if timer.is_complete: break
     timer.write("workloads/my-net.json", batch=32, optimizer=optimizer)
 
-Clipping, unscaling and the like between backward and update count as update, what stands between forward and backward
-as forward; what lies between the steps, as loading data, is told and left out. Several passes of forward and backward
-before an update are `accumulation`. All of the models that a step trains together go into one torch.nn.ModuleList.
-Optimizers that call a closure cannot be timed.
+Work between backward and update, like clipping and unscaling, counts as update. Work between forward and backward counts
+as forward. Work between steps, like loading data, is reported and left out. Several passes of forward and backward before
+an update are `accumulation`. Put all models that a step trains together into one torch.nn.ModuleList. Optimizers that
+call a closure cannot be timed.
 
-Of a module that is called with tensors and whose loss is softmax and cross-entropy, the same from the command line, on
-random inputs:
+The command line does the same with random inputs, for a module that is called with tensors, with softmax and
+cross-entropy as its loss:
 
     measure_torch.py torchvision.models:resnet50 --input 3,224,224 --batch 32 --output workloads/my-resnet50.json
     measure_torch.py mynet:Net --path . --input 128 --input-dtype int64:30522 --compute-dtype bf16 --optimizer adam
 
-Times are CUDA events on the stream that computes, so that the device need not wait for this program, and medians over
-the steps. Gradients are marked by hooks in half of the steps only, and backward takes what it takes in the others.
+Times are medians over the steps, by CUDA events on the computing stream, so the device need not wait for this program.
+Hooks mark gradients in half of the steps only, and the time of backward comes from the others.
 Models on the CPU are timed by its clock. Needs torch; stepcast itself does not.
 """
 import argparse
@@ -75,7 +75,7 @@ class Times:
     """Medians, in seconds: of a pass, and `update` of a step."""
 
     forward: float
-    gaps: list  # of (gradient, since the one before), in the order in which they are ready; together all of backward
+    gaps: list  # pairs of gradient and gap since the one before, in ready order; all gaps make up backward
     update: float
     between: float  # from one step's update to the next one's forward
     passes: int  # passes in a step
@@ -88,7 +88,7 @@ class Times:
 
 
 class Steps:
-    """What a worker did when: `steps` of its steps after `warm_up` others."""
+    """Times of a worker's work: `steps` of its steps after `warm_up` others."""
 
     LEAST = 6  # at least two of them are marked, and two are not
 
@@ -114,7 +114,7 @@ class Steps:
 
     @contextlib.contextmanager
     def _part(self, what, begin, end):
-        """Of a step that is to be timed; a part that raises ends its step, which does not count then."""
+        """A part of a timed step. If it raises, the step ends and does not count."""
         if self.inside: raise ScriptError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
         if self.is_complete:
             yield
@@ -262,7 +262,7 @@ def measured(times, batch, dtype, optimizer):
 
 
 def doubts(times):
-    """What a reader of the times should know of them."""
+    """Notes for readers of the times."""
     lines = []
     low, high = times.backward_quartiles
     if high - low > 0.1 * times.backward:
@@ -407,7 +407,7 @@ def random_inputs(torch, options, device, dtype):
 
 
 def scores_of(torch, output):
-    """What losses are taken of: (rows, classes), or as cross-entropy has images: (samples, classes, rows, columns)."""
+    """The losses' inputs: (rows, classes), or for images as cross-entropy takes them: (samples, classes, rows, columns)."""
     if isinstance(output, torch.Tensor): outputs = [output]
     elif isinstance(output, dict): outputs = [output["logits"]] if "logits" in output else list(output.values())
     else: outputs = list(output) if isinstance(output, (tuple, list)) else []

@@ -11,7 +11,7 @@
 
 namespace stepcast::calibrate {
 
-/// Which sizes kernels of compressors and updates are measured at.
+/// The sizes at which kernels of compressors and updates are measured.
 struct Sizes {
   std::int64_t least = 1 << 10, largest = 1 << 26;  ///< elements
   int count = 24;

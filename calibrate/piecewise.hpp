@@ -45,12 +45,11 @@ struct PiecewiseOptions {
   bool fits_flops = true;
 };
 
-/// The least squares of the relative deviations over launch, slopes and time per operation (none negative) and over the
-/// knots; as many segments as lower N·ln(squares/N) + k·ln N (BIC; k counts each knot's place too). Deviations below
-/// 0.01 % count as none. Operations come in only where they are not in one proportion to the bytes.
-/// Knots are searched for between the measured sizes, exhaustively, then moved where the squares are least.
-/// @throws std::invalid_argument unless timings of two sizes or more with positive times are there and time grows with
-/// bytes
+/// The least squares of the relative deviations over launch, slopes, time per operation (none negative), and knots.
+/// Segments are added while they lower N·ln(squares/N) + k·ln N (BIC; k counts each knot's place too). Deviations below
+/// 0.01 % count as none. Operations count only if they are not proportional to the bytes. All knots between measured
+/// sizes are tried, then moved to the least squares.
+/// @throws std::invalid_argument unless at least two sizes have positive times and time grows with bytes
 PiecewiseFit fit_piecewise(std::vector<Timing> timings, const PiecewiseOptions& options = {});
 
 struct Judged {
@@ -64,8 +63,8 @@ struct Judged {
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 
-/// The quantile of Student's t with so many degrees of freedom that leaves 2.5 % above it (Abramowitz and Stegun
-/// 26.7.5; off by 4 % at 2 degrees, by 0.3 % at 4, by less above); for 1 degree exact.
+/// The quantile of Student's t that leaves 2.5 % above it, for so many degrees of freedom (Abramowitz and Stegun
+/// 26.7.5). It is exact for 1 degree, off by 4 % at 2, by 0.3 % at 4, and by less above.
 double t_quantile_975(int degrees_of_freedom);
 
 }  // namespace stepcast::calibrate

@@ -148,14 +148,14 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
 }
 
 StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const DeviceProfile& profile) {
-  return {
-      step.table.name,
-      step.variant,
-      step.table.batch,
-      step.table.dtype,
-      assembled_step(step, profile),
-      rounded(Seconds(measured.median)),
-      fmt::format("the same kernels in sequence, handing on what they write; convolutions by {}", name_of(step.path))};
+  return {step.table.name,
+          step.variant,
+          step.table.batch,
+          step.table.dtype,
+          assembled_step(step, profile),
+          rounded(Seconds(measured.median)),
+          fmt::format("the same kernels in sequence, each reading the output of those before; convolutions by {}",
+                      name_of(step.path))};
 }
 
 double median_clock(const ByName& pooled) {
@@ -245,9 +245,8 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
                              fmt::format("an empty kernel of a chain of {:.0f}, median", launch.repeats),
                              spread_of(launch)};
   profile.compute_efficiency = {1.0, Evidence::assumed,
-                                "that layers which were not measured reach what large matrix products do"};
-  profile.memory_efficiency = {1.0, Evidence::assumed,
-                               "that layers which were not measured reach what a large copy does"};
+                                "that unmeasured layers are as efficient as large matrix products"};
+  profile.memory_efficiency = {1.0, Evidence::assumed, "that unmeasured layers are as efficient as a large copy"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled)) {
     if (distinct_sizes(samples.timings) < kLeastSizes) continue;

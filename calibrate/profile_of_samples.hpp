@@ -39,8 +39,8 @@ struct Pooled {
   std::int64_t samples = 0, discarded = 0;
 };
 
-/// The first layer of which the profile lacks a part that the step runs, so that its roofline would pass for a
-/// measurement; null where none does.
+/// The first layer for which the profile lacks a part of the step. Its roofline would pass for a measurement. Null if
+/// there is none.
 const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& profile);
 
 /// Forward, backward and update of a step by the profile, to six digits.
@@ -49,20 +49,23 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 /// By name and size.
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 
-/// The profile, what the events add taken from every sample (calibrate/event_overhead.hpp): the device's own rates, and
-/// an entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of
-/// the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of its
-/// error together, half of each of these and the fit's median error on sizes held out. Passes with fewer than
-/// kLeastSizes get no entry, nor does one that cannot be fitted, which the description names. Numbers are rounded to
-/// six digits, more than a clock has. An entry for each kind of layer of `steps`, how far the roofline is from these,
-/// and a check for each step that was measured whole.
-/// @throws CalibrationError where one of the device's own rates is missing
+/// The profile, with the events' own time subtracted from every sample (calibrate/event_overhead.hpp). It has the
+/// device's own rates, and an entry for each pass, fitted to 70 % of the sizes. A pass pools its methods' times, since
+/// the simulator knows passes by name alone.
+///
+/// An entry's iqr and start_spread are medians over its sizes. Its spread adds up half of each of these, and the fit's
+/// median error on sizes held out. Passes with fewer than kLeastSizes get no entry. Neither do passes that cannot be
+/// fitted; the description names them. Numbers are rounded to six digits, more than a clock has.
+///
+/// It also has an entry for each kind of layer of `steps`, the roofline's distance from these, and a check for each
+/// step measured as a whole.
+/// @throws CalibrationError if one of the device's own rates is missing
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records,
                            std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
 
-/// The checks of a profile made of the warm samples in place of the cold ones: steps of kernels that find in L2 what
-/// they left there themselves. A step in training lies between, since its kernels find what the one before has left.
-/// None without warm samples of the device's own rates.
+/// The checks of a profile made of the warm samples: steps of kernels that find their own data in L2. A step in
+/// training lies between cold and warm, since its kernels find the last one's output. Empty without warm samples of the
+/// device's own rates.
 std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed,
                                    const std::vector<StepToMeasure>& steps);
 

@@ -83,7 +83,7 @@ limited() {
 }
 reserved=40  # s, for a profile of what was measured, and for packing
 
-# Where the toolkit is not on the PATH, CMake finds nvcc all the same, but nobody finds compute-sanitizer.
+# Without the toolkit on the PATH, CMake still finds nvcc, but compute-sanitizer is not found.
 PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
 build=build/gpu
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
@@ -102,7 +102,8 @@ build() {
   limited "$reserved" cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
 }
 check=$build/kernels/stepcast_kernel_check
-# Where cuDNN does not link, start or convolve (its libraries must be of one version), all the rest is still worth the visit.
+# CuDNN may fail to link, start or convolve, for example if its libraries have several versions. The other parts are
+# still worth running.
 if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
   echo "once more, without cuDNN"
   build OFF

@@ -52,7 +52,8 @@ Samples parse(const std::string& text, const fs::path& path) {
           path.string(), line.substr(0, 40)));
     if (number == 1 && samples.header.value("version", 0) != kSamplesVersion)
       throw CalibrationError(fmt::format(
-          "{}:1: found samples of version {}; allowed: {}. Older ones lack what the events' share of a time is told by: write to another path, or begin anew with --fresh",
+          "{}:1: found samples of version {}; allowed: {}. Older ones lack the samples that give the events' share of "
+          "a time: write to another path, or begin anew with --fresh",
           path.string(), samples.header.value("version", 0), kSamplesVersion));
   }
   return samples;
@@ -128,7 +129,7 @@ void SampleFile::write_line(const std::string& line) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
     throw CalibrationError(fmt::format(
-        "{} cannot be written to its end: {}; what was measured before is in it: make room and run the same command again",
+        "{} cannot be written completely: {}; it has the measurements so far: make room and run the same command again",
         path_.string(), std::strerror(errno)));
 }
 

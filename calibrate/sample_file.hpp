@@ -1,6 +1,6 @@
-// The file of raw samples beside a profile, PROFILE.samples.jsonl: a line that says on what and how was measured, then
-// a line for every subject, size and process start, appended as it is measured. So a calibration that ends early, for
-// whatever reason, goes on where it ended.
+// The file of raw samples beside a profile, PROFILE.samples.jsonl. Its first line describes the machine and the
+// measurement. Every subject, size and process start has a line, appended as it is measured. A calibration that ends
+// early for any reason therefore continues from there.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace stepcast::calibrate {
 /// The file format's version. Version 1 had no repeats; its device/launch was one kernel between the events.
 inline constexpr int kSamplesVersion = 2;
 
-/// Samples of one subject at one size in one process start; times are those of one pass, and hold their share of what
-/// the events around a sample add to it.
+/// Samples of one subject at one size in one process start. Times are those of one pass, and contain their share of the
+/// events' own time.
 struct Record {
   std::string name, pass, method;
   std::int64_t size = 0;
@@ -39,10 +39,10 @@ Record record_of(const nlohmann::ordered_json& json);
 
 class SampleFile {
  public:
-  /// Continues the file at `path`, or begins it with `header`. A last line without its end, as a full disk leaves it, is
-  /// dropped.
-  /// @throws CalibrationError where it cannot be written, is no samples file, or its header differs from this one in
-  ///         anything but "date": then it holds another device's or program's samples
+  /// Continues the file at `path`, or begins it with `header`. A last line without its end, as a full disk leaves it,
+  /// is dropped.
+  /// @throws CalibrationError if it cannot be written, is no samples file, or its header differs from this one in more
+  /// than "date". Then it holds another device's or program's samples
   SampleFile(std::filesystem::path path, const nlohmann::ordered_json& header);
   ~SampleFile();
   SampleFile(const SampleFile&) = delete;

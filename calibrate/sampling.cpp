@@ -50,15 +50,17 @@ Series collect(const std::function<std::vector<Sample>()>& take, const SamplingR
   }
   if (static_cast<double>(series.discarded) > rules.most_discarded * static_cast<double>(samples.size()))
     throw UnsteadyClock(fmt::format(
-        "{} of {} samples were left out because the processor's clock fell below {:.0f} % of what it was; allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run again",
+        "{} of {} samples were left out because the processor's clock fell below {:.0f} % of its earlier value; "
+        "allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run "
+        "again",
         series.discarded, samples.size(), 100 * rules.least_clock_share, 100 * rules.most_discarded));
   return series;
 }
 
 constexpr int kMostSeries = 3;
 
-/// Once more where the clock dropped: a load that is too much for the device's power brings its clock down within a
-/// tenth of a second or so, and the next series finds it there.
+/// Repeats the series if the clock dropped. A load beyond the device's power brings its clock down within a tenth of a
+/// second or so. The next series finds it there.
 Series collect_at_one_clock(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules,
                             const Surroundings& surroundings) {
   for (int series = 1;; ++series) {

@@ -30,12 +30,12 @@ struct SamplingRules {
   double time_limit = 10;           ///< s of cold samples and again of warm ones; then the least samples are enough
   int window = 10;                  ///< runs of which a trend is judged
   int most_windows = 20;            ///< windows of warm-up
-  double least_clock_share = 0.95;  ///< of the fast clock, see keep_at_clock
+  double least_clock_share = 0.95;  ///< share of the fast clock, see keep_at_clock
   double most_discarded = 0.5;      ///< share of the samples taken; beyond it, the clock is not fit for measuring
 };
 
-/// Whether times no longer drift: the line through them rises or falls over the window by less than 2 % of the mean, or
-/// by less than twice its standard error.
+/// Whether times no longer drift. The line through them changes over the window by less than 2 % of the mean, or by
+/// less than twice its standard error.
 bool is_steady(const std::vector<double>& window);
 
 struct Kept {

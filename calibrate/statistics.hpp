@@ -24,8 +24,8 @@ struct StoppingRule {
   [[nodiscard]] bool enough(const std::vector<double>& samples) const;
 };
 
-/// About `count` sizes from `low` to `high`, evenly in the logarithm, each but the ends moved at random by up to a
-/// third of the distance to its neighbour, so that no power of two is favoured; distinct, in random order.
+/// About `count` sizes from `low` to `high`, evenly in the logarithm, distinct, in random order. All but the ends are
+/// moved at random by up to a third of the distance to a neighbour, to favour no power of two.
 /// @pre 1 <= low < high, count >= 2
 std::vector<std::int64_t> log_spaced_sizes(std::int64_t low, std::int64_t high, int count, std::uint64_t seed);
 

@@ -23,7 +23,7 @@ struct Value {
   std::size_t first = 0, last = 0;
 };
 
-/// Which value each buffer of each call is.
+/// Maps each buffer of each call to its value.
 class Values {
  public:
   explicit Values(const StepToMeasure& step) : step_(step), layers_(step.layers.size()), calls_(calls_of(step)) {

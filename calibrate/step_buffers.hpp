@@ -1,11 +1,11 @@
-// The memory of a whole training step: its kernels in order, and which buffers of theirs are one, as in training, where
-// a layer's output is the next one's input, is kept until its backward pass has read it, and then makes room.
+// The memory of a whole training step: its kernels in order, and the buffers that they share. As in training, a layer's
+// output is the next one's input, and is kept until its backward pass has read it.
 //
 //     StepBuffers plan = plan_buffers(step);   // plan.calls[i].slots[b]: where buffer b of the i-th kernel lies
 //
-// A table lists layers in order and not what each takes from which. So an input is the latest output of the same type
-// and size, which in a chain is that of the layer before and at a residual sum also the branch's begin; the gradient of
-// an output is what the first layer that took it gives back; where none agrees, a buffer of its own, filled once.
+// A table lists layers in order, but not their connections. An input is therefore the latest output of the same type and
+// size. In a chain, that is the output of the layer before, and at a residual sum also the branch's begin. The gradient
+// of an output comes from the first layer that took it. If none fits, a separate buffer is filled once.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ struct StepBuffers {
   [[nodiscard]] std::size_t bytes() const;
 };
 
-/// The kernels of the step in their order: all layers forward; back in reverse order, each layer's data gradient (not
-/// the first one's) before its weight gradient, which may need what that keeps; an update of each tensor. Slots are not
-/// filled in.
+/// The kernels of the step in order. First come all forward layers. In reverse order follow the data gradient (not the
+/// first layer's) and then the weight gradient, which may need data that the former keeps. Last comes an update of each
+/// tensor. Slots are not filled in.
 std::vector<StepCall> calls_of(const StepToMeasure& step);
 
 /// @param step  which the result refers to

@@ -6,7 +6,7 @@ import time
 
 
 class ScriptError(Exception):
-    """What stands in the way, and the remedy."""
+    """A fault that stops the script, and its remedy."""
 
 
 def import_torch():

@@ -4,21 +4,23 @@
     stepcast-calibrate device -o h100.json
     torch_compressors.py --samples h100.samples.jsonl --output h100-torch.json
 
-Each method encodes a vector of normal numbers and decodes its message, written from its paper as one would in PyTorch:
-no custom kernel, no compiler. Times are the device's, by CUDA events, L2 flushed before each; the device is kept busy
-until PyTorch has queued its kernels, so launches cost nothing except where a method needs a count on the host
-(threshold, DGC, adaptive, 3LC, ATOMO). Ours are the medians of the calibration's cold samples, interpolated between its
-sizes in logarithms and added up over a method's kernels, each of which began with a cold L2: to their disadvantage.
-With samples, what the events around a sample add (calibrate/event_overhead.hpp) is taken from all times, PyTorch's too.
+Each method encodes a vector of normal numbers and decodes its message. It is written from its paper in plain PyTorch,
+without custom kernels or a compiler. Times are the device's, by CUDA events, with L2 flushed before each. The device is
+kept busy until PyTorch has queued its kernels, so launches cost nothing. Some methods need a count on the host
+(threshold, DGC, adaptive, 3LC, ATOMO), so their launches do cost time.
+
+Our times are the medians of the calibration's cold samples, interpolated between its sizes in logarithms and added up
+over a method's kernels. Each kernel began with a cold L2, to their disadvantage. With samples, the events' own time
+(calibrate/event_overhead.hpp) is subtracted from all times, PyTorch's too.
 
     --samples PATH        samples of a calibration on this device; without them PyTorch alone is timed
     --sizes N,N,...       elements, by default 65536,1048576,16777216,67108864
     --methods A,B,...     only these
     --device cuda|cpu     cpu is for trying the script; its times mean nothing, are marked so and get no ratio
     --json                JSON on standard output instead of the table
-    --output PATH         the JSON also as a file, after each method and size: what is cut off keeps what it has
+    --output PATH         writes the JSON also to a file, after each method and size, so an interrupted run keeps its results
 
-A ratio is PyTorch's time over ours. Where there is none, `why` says what is missing. Needs torch, nothing else.
+A ratio is PyTorch's time over ours. Without a ratio, `why` gives the reason. Needs torch, nothing else.
 """
 import argparse
 import json
@@ -208,7 +210,8 @@ def threshold_encode(x, s):
     return x[indices], indices.int()
 
 
-# DGC (Lin et al., ICLR 2018): u ← μu + x, v ← v + u; of v what reaches the hundredth largest of a sample, cleared then in u and v.
+# DGC (Lin et al., ICLR 2018): u ← μu + x, v ← v + u. Sends the elements of v that reach the hundredth largest of a
+# sample, and clears them in u and v.
 def dgc_start(x, s):
     s.u, s.v = torch.zeros_like(x), torch.zeros_like(x)
 
@@ -258,8 +261,8 @@ def sketch_decode(message, s):
     return means[codes.long()]
 
 
-# 3LC (Lim et al., MLSys 2019): trit t = round(x/M), M = s·max|x|; five to a byte, Σ (t_k + 1)·3^(4-k); of the bytes 121,
-# five zeros each, a run of 2 to 14 becomes 243 + length - 2.
+# 3LC (Lim et al., MLSys 2019): trit t = round(x/M), M = s·max|x|. A byte has five trits, Σ (t_k + 1)·3^(4-k). A run of
+# 2 to 14 bytes 121, which have five zeros each, becomes 243 + length - 2.
 def three_lc_start(x, s):
     s.powers = torch.tensor([81, 27, 9, 3, 1], dtype=torch.uint8, device=x.device)
 

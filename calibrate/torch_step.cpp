@@ -93,7 +93,7 @@ void add_check(DeviceProfile& profile, const TorchStep& torch, const StepToMeasu
   if (const Layer* layer = first_unmeasured(step, profile))
     refuse({file, "", "a step whose layer " + layer->name + " was not measured",
             "steps all of whose layers are in the profile",
-            "the calibration's log says why the layer was left out; a smaller --batch needs less memory"});
+            "the calibration's log gives the reason why the layer was left out; a smaller --batch needs less memory"});
   const std::string cudnn = torch.cudnn ? fmt::format(", cuDNN {}", *torch.cudnn) : "";
   const StepCheck check{torch.workload,
                         torch.variant,
@@ -101,7 +101,7 @@ void add_check(DeviceProfile& profile, const TorchStep& torch, const StepToMeasu
                         torch.dtype,
                         assembled_step(step, profile),
                         Seconds(torch.step_time),
-                        fmt::format("PyTorch {}{}, each layer on an input of its own", torch.torch, cudnn)};
+                        fmt::format("PyTorch {}{}, each layer on a separate input", torch.torch, cudnn)};
   const auto last = std::find_if(profile.checks.rbegin(), profile.checks.rend(),
                                  [&](const StepCheck& one) { return is_same(one, torch); });
   profile.checks.insert(last == profile.checks.rend() ? profile.checks.end() : last.base(), check);

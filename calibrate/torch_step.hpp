@@ -27,14 +27,14 @@ struct TorchStep {
   template <class V>
   static void describe(V& v, TorchStep& x) {
     v.required("format", x.format, "stepcast-torch-step");
-    v.required("version", x.version, "of this format", between(1, 1));
+    v.required("version", x.version, "version of this format", between(1, 1));
     v.required("workload", x.workload, "layer table");
     v.required("variant", x.variant, "its variant; vanilla without one");
     v.required("batch", x.batch, "samples of a step", at_least(1));
     v.required("dtype", x.dtype, "type of the operands");
-    v.required("device", x.device, "as its driver calls it");
+    v.required("device", x.device, "the driver's name for it");
     v.required("torch", x.torch, "PyTorch's version");
-    v.required("cudnn", x.cudnn, "cuDNN's version as it counts; null: without it");
+    v.required("cudnn", x.cudnn, "cuDNN's version number; null: without it");
     v.required("parameters", x.parameters, "parameters that the step updates", at_least(0));
     v.required("step_time_s", x.step_time, "median of the samples", positive);
     v.required("quartiles_s", x.quartiles, "the lower and the upper one", positive);

@@ -5,12 +5,12 @@
     torch_step.py tables/resnet50-pufferfish-32-tf32.json --output torch.json
     stepcast-calibrate device -o profile.json --workload resnet50:pufferfish --batch 32 --dtype tf32 --torch-step torch.json
 
-The document's `layers` have shapes, as --tables and `stepcast show workload NAME --json` write them. Each becomes a PyTorch
-module with an input of its own; a step runs all forward in order, back-propagates through all in reverse order and updates the
-parameters (momentum SGD or Adam, fused), as a training step does: kernels, launches, autograd and the allocator are
-PyTorch's. Layers are not chained, so a layer's input is not in L2 because the one before has just written it. What the
-table counts as no parameter of a layer (a weight tied to an embedding's, a scale or a second bias that it has not) is not
-updated, so that the step's parameters are the table's.
+The document's `layers` have shapes, as --tables and `stepcast show workload NAME --json` write them. Each becomes a
+PyTorch module with a separate input. Like a training step, a step runs all modules forward in order, back-propagates in
+reverse order, and updates the parameters (momentum SGD or Adam, fused). Kernels, launches, autograd and the allocator
+are PyTorch's. Layers are not chained, so L2 does not hold a layer's input from the layer before. A module may have
+parameters that the table does not count: a weight tied to an embedding's, a scale or a second bias. They are not updated,
+so that the step's parameters are the table's.
 
     --dtype fp32|tf32|bf16   instead of the document's; bf16: parameters and activations in bf16
     --batch N                instead of the document's

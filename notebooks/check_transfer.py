@@ -3,14 +3,14 @@
 
     check_transfer.py [PROFILE ...] [--stepcast PROGRAM] [--plot PLOT.png]
 
-A PROFILE is a name in scenarios/profiles or a file; v100-datasheet if none is given. A profile transferred from another
-device (stepcast-calibrate transfer) is judged by this. What was measured are the workloads with times NAME-v100 (Espresso);
-the forecast is of the same network's layer shapes at the same batch.
+A PROFILE is a name in scenarios/profiles or a file; v100-datasheet if none is given. It is a test for profiles that are
+transferred from another device (stepcast-calibrate transfer). The measurements are the workloads with times NAME-v100
+(Espresso). The forecast uses the same network's layer shapes at the same batch.
 
-Layers are matched in order by the elements of their tensors, and those that differ are named. A layer is ready with its last
-tensor. Both clocks start when the first layer that both have is ready, since the measured times do not say how long the loss
-and that layer took, and networks may have heads of their own. The curve's error is that of the time at which each further
-layer is ready, over the measured time; the first tenth of it is left out, where small times would make large errors.
+Layers are matched in order by the elements of their tensors, and those that differ are named. A layer is ready with its
+last tensor. Both clocks start when the first layer that both have is ready. The measured times do not say how long the
+loss and that layer took, and networks may have different heads. Each further layer has the relative error of its ready
+time. The first tenth of the time is left out, because small times would make large errors.
 
 Needs nothing but Python; matplotlib for the plot.
 """
@@ -57,7 +57,7 @@ def measured_layers(workload):
 
 
 def forecast_layers(table):
-    """What `stepcast show workload --json` prints; back-propagation goes through it from the end."""
+    """The output of `stepcast show workload --json`; back-propagation goes through it from the end."""
     layers, now = [], 0.0
     for layer in reversed(table["layers"]):
         now += si(layer["backward"])
@@ -76,7 +76,7 @@ def match(measured, forecast):
 
 
 class Comparison:
-    """Of one network by one profile. Without enough pairs there is no forecast, only `pairs` and who has none."""
+    """One network with one profile. Without enough pairs there is no forecast, only `pairs` and the unmatched layers."""
 
     def __init__(self, measured, forecast):
         self.pairs, self.only_measured, self.only_forecast = match(measured, forecast)

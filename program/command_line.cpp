@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/fault.hpp"
+#include "program/option_texts.hpp"
 #include "program/streams.hpp"
 
 namespace stepcast {
@@ -14,17 +15,11 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 /// "-o" and "--output" of all options.
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
+  for (const CLI::Option* option : shown_options(app))
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
   return names;
 }
 
@@ -69,7 +64,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const 
     fault = fmt::format("there is no option {}{}", option, meant(option, options_of(command)));
   } else if (!word.empty() && called.empty()) {
     std::vector<std::string> names;
-    for (const CLI::App* one : subcommands_of(app)) names.push_back(one->get_name());
+    for (const CLI::App* one : shown_subcommands(app)) names.push_back(one->get_name());
     fault = fmt::format("there is no subcommand {}; there are {}{}", word, fmt::join(names, ", "), meant(word, names));
   } else if (!word.empty()) {
     fault = fmt::format("{} is an argument too many", word);
@@ -79,14 +74,16 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const 
 
 }  // namespace
 
-int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
+int parse_and_run(CLI::App& app, const AboutProgram& about, int argc, char** argv, const int& exit_code) {
   refuse_empty_values(app);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (answered_about_itself(app, arguments, about)) return 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, {argv + 1, argv + argc}));
+    tell(usage_text(app, error, arguments));
     return kUsageError;
   }
   return exit_code;

@@ -14,7 +14,7 @@ namespace stepcast {
 std::string sentence_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr)
-    return "memory does not suffice for what was asked; ask for less at once, or raise the limit (ulimit -v)";
+    return "not enough memory for this request; ask for less at once, or raise the limit (ulimit -v)";
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
     return fmt::format("{}: {}", file->path1().string(), file->code().message());
   if (dynamic_cast<const std::logic_error*>(&error) != nullptr ||

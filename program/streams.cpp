@@ -35,7 +35,7 @@ std::string finish_output() {
   std::cout.flush();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
   if (arrived) return "";
-  return errno != 0 ? std::strerror(errno) : "it was closed, or is full";
+  return errno != 0 ? std::strerror(errno) : "it is closed or full";
 }
 
 }  // namespace stepcast

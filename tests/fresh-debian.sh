@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Types the README's two commands on a fresh machine: a bare Debian root with this working tree copied in.
+# Types the README's two commands on a fresh machine: a bare Debian root with this working tree copied in. Then makes
+# the Debian package there, and installs it on another fresh machine, which has neither sources nor a compiler.
 #     sudo tests/fresh-debian.sh [bookworm] [trixie]      both if none is named
 # Each suite is made once by debootstrap and kept in $ROOTS (/var/tmp/stepcast-roots); every run works on a
 # throw-away layer over it in $SCRATCH (/var/tmp). MIRROR is where the packages come from.
@@ -67,7 +68,7 @@ typed() {
     [[ -z ${!variable-} ]] || proxies+=("$variable=${!variable}")
   done
   chroot "$work/root" env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${proxies[@]}" \
-    bash -c "cd ~/stepcast && $2" </dev/null >"$work/$name.out" 2>"$work/$name.err" || status=$?
+    bash -c "cd ~/stepcast && export DEBIAN_FRONTEND=noninteractive && $2" </dev/null >"$work/$name.out" 2>"$work/$name.err" || status=$?
   say "$suite: $2: exit $status, $((SECONDS - begin)) s"
   return "$status"
 }
@@ -79,11 +80,28 @@ complain() {
   return 1
 }
 
-check() {
+fresh_machine() {
   local suite=$1
   bare_root "$suite" || die "no bare root for $suite"
   work=$(mktemp -d "$SCRATCH/stepcast-fresh.XXXXXX") || die "cannot write in $SCRATCH"
   throw_away_copy "$suite" || die "no throw-away copy of $ROOTS/$suite"
+  mkdir -p "$work/root/root/stepcast"
+}
+
+# check_package FOLDER: the packages there, on a machine that has nothing else.
+check_package() {
+  fresh_machine "$suite"
+  cp "$1"/stepcast_*.deb "$work/root/root/stepcast"
+  typed install 'apt-get -q update && apt-get -q -y install --no-install-recommends ./stepcast_*.deb' ||
+    complain install "the package cannot be installed" || return
+  typed installed 'cd / && stepcast run quickstart --no-plot --csv -' || complain installed "the installed program failed" || return
+  [[ $(wc -l <"$work/installed.out") -gt 100 ]] || complain installed "the installed program has few rows" || return
+  ! typed compiler 'command -v cc c++ cmake' || complain compiler "the package brings a compiler" || return
+}
+
+check() {
+  local suite=$1 packages
+  fresh_machine "$suite"
   copy_project "$work/root/root/stepcast" || die "could not copy the project"
   typed first './stepcast run scenarios/quickstart.json' || complain first "the first command failed" || return
   [[ -s $work/first.out ]] || complain first "nothing on stdout" || return
@@ -93,6 +111,15 @@ check() {
   ! grep -qv '^stepcast: wrote ' "$work/again.err" || complain again "a run with nothing to build wrote to stderr" || return
   typed test './stepcast test' || complain test "the tests failed" || return
   grep -E '^[0-9]+% tests passed' "$work/test.out" | sed 's/^/    /'
+  typed package 'apt-get -q -y install --no-install-recommends dpkg-dev && cpack --config build/release/CPackConfig.cmake -B packages' ||
+    complain package "no package could be made" || return
+  packages=$(mktemp -d "$SCRATCH/stepcast-packages.XXXXXX") || die "cannot write in $SCRATCH"
+  cp "$work"/root/root/stepcast/packages/*.deb "$packages"
+  clean_up
+  local passed=0
+  check_package "$packages" || passed=1
+  rm -rf -- "$packages"
+  ((passed == 0)) || return
   say "$suite: pass"
 }
 

@@ -42,7 +42,7 @@ Subject copy_subject(const Timer& timer) {
   const auto prepare = [timer](std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     const auto from = std::make_shared<DeviceMemory>(size), to = std::make_shared<DeviceMemory>(size);
-    require_cuda(cudaMemset(from->data(), 0x5a, size), "filling what is copied");
+    require_cuda(cudaMemset(from->data(), 0x5a, size), "filling the copied buffer");
     return std::make_unique<DeviceWork>(timer, [timer, from, to, size] {
       require_cuda(cudaMemcpyAsync(to->data(), from->data(), size, cudaMemcpyDeviceToDevice, timer->context().stream()),
                    "copying");

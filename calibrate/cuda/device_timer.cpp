@@ -33,7 +33,7 @@ DeviceTimer::DeviceTimer()
       written_(flushed_bytes_),
       read_(flushed_bytes_),
       blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
-  require_cuda(cudaMemset(read_.data(), 0, flushed_bytes_), "filling what is read to flush L2");
+  require_cuda(cudaMemset(read_.data(), 0, flushed_bytes_), "filling the buffer that flushes L2");
   require_cuda(cudaMallocHost(reinterpret_cast<void**>(&readings_),
                               2 * static_cast<std::size_t>(blocks_) * sizeof(ClockReading)),
                "allocating memory for clocks");

@@ -2,9 +2,9 @@
 //
 //     clocks read | L2 flushed | wait | event | work | event | clocks read
 //
-// Warm samples leave out the flush and put work after work between events. During the wait the host enqueues all that
-// follows, so that events time the device and not the host. The clock of a sample is that of the whole span: a clock of
-// nanoseconds that ticks every microsecond, as on some devices, then still gives it to a percent or so.
+// Warm samples leave out the flush and put work after work between events. During the wait, the host enqueues the rest,
+// so events time the device and not the host. A sample's clock is that of the whole span. A clock of nanoseconds that
+// ticks every microsecond, as on some devices, then still gives it to a percent or so.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ class DeviceTimer {
   DeviceTimer& operator=(const DeviceTimer&) = delete;
 
   [[nodiscard]] const kernels::Context& context() const { return context_; }
-  /// Keeps all multiprocessors busy for 75 ms where nothing of ours has run for 5 ms, so that their clock, which falls
-  /// while the host fills buffers and checks, is up when samples begin.
+  /// Keeps all multiprocessors busy for 75 ms if we ran nothing for 5 ms. Their clock falls while the host fills
+  /// buffers and checks, and must be up when samples begin.
   /// @throws CudaError
   void wake();
   /// Nanoseconds of waiting in which the host surely enqueues one run of `run`, from trying it.

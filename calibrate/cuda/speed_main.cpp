@@ -1,13 +1,13 @@
-// How fast the kernels are on this device, as ratios taken in one run:
+// Measures the kernels' speed on this device, as ratios taken in one run:
 //
 //     streaming kernels    least bytes to move over their time, over the rate of a copy on the device    at least 80 %
 //     top-k's selection    its time over that of reading the tensor once at the copy's rate              at most 3
 //     factorized layers    time of the two products that they need, by cuBLAS alone, over theirs;        at least 90 %
-//                          convolutions by each path: im2col, and cuDNN where it is built
+//                          convolutions by each path: im2col, and cuDNN if built in
 //
 //     stepcast_kernel_speed [ELEMENTS]     of the compressors' tensors, by default 2^26
 //
-// A benchmark, not a test: it reports a missed aim with exit code 0; without a GPU the code is that of kernels::skip().
+// It is a benchmark, not a test: a missed aim has exit code 0. Without a GPU, the code is that of kernels::skip().
 #include <algorithm>
 #include <array>
 #include <string>

@@ -6,9 +6,8 @@
 
 namespace stepcast::calibrate {
 
-/// The calls of plan_buffers(step) in its memory, so that layers hand activations and gradients on as in training: a
-/// kernel finds in L2 what the one before has just written, and a batch fits that fits in training. One scratch serves
-/// all.
+/// The calls of plan_buffers(step) in its memory. As in training, layers hand on activations and gradients, and a
+/// kernel finds the last one's output in L2. A batch that fits in training also fits here. One scratch serves all.
 class WholeStep {
  public:
   /// @throws CudaError, out of memory among them

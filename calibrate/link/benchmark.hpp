@@ -37,9 +37,9 @@ struct Benchmark {
   Operation operation = Operation::all_reduce;  ///< for a collective
   int ranks = 2;
   std::vector<Row> rows{};
-  int hosts = 0;           ///< hosts of the ranks; 0: the file does not say
-  int ranks_per_host = 0;  ///< where it is the same on all of them, ranked host by host; otherwise 0
-  bool of_mpi = false;     ///< OSU's over MPI, whose messages are not those of NCCL
+  int hosts = 0;                                    ///< hosts of the ranks; 0: the file does not say
+  int ranks_per_host = 0;                           ///< if equal on all hosts, ranked host by host; otherwise 0
+  bool of_mpi = false;                              ///< OSU's over MPI, whose messages are not those of NCCL
   bool took_operation = false, took_ranks = false;  ///< from the options, since the file does not say
   std::vector<std::string> doubts{};                ///< possible errors in the file, for people
 
@@ -57,9 +57,9 @@ struct ReadOptions {
   double min_size = 0, max_size = std::numeric_limits<double>::infinity();
 };
 
-/// Rows without bytes are left out of collectives, which have nothing to do there.
-/// @throws BadInput for another format, a line that does not fit, results that the benchmark itself found wrong, a
-///         collective or number of ranks that neither file nor options tell, or fewer than four sizes
+/// Leaves out rows without bytes, for which collectives have nothing to do.
+/// @throws BadInput for another format, a line that does not fit, or results that the benchmark itself found wrong.
+/// Also if neither file nor options give the collective or the number of ranks, or for fewer than four sizes
 Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& options);
 /// The same of a file's text, which a pipe gives but once. `file` names it in errors.
 Benchmark parse_benchmark(const std::string& text, const std::string& file, const ReadOptions& options);

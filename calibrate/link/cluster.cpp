@@ -69,7 +69,7 @@ Fits of_kind(const std::vector<BenchmarkFit>& fits, Kind kind) {
 
 [[noreturn]] void refuse(const BenchmarkFit& one, const std::string& what_it_is, const BenchmarkFit& other,
                          const std::string& what_that_is, const std::string& why) {
-  throw std::invalid_argument(fmt::format("{} is of {} and {} of {}: {}; or fit each by itself, one --from at a time",
+  throw std::invalid_argument(fmt::format("{} is of {} and {} of {}: {}; or fit each separately, one --from at a time",
                                           one.benchmark.file, what_it_is, other.benchmark.file, what_that_is, why));
 }
 
@@ -111,10 +111,11 @@ LinkSources sources_of(const std::vector<BenchmarkFit>& fits) {
     const auto refuse_both = [&](const char* why) {
       refuse(*inside, hosts_of(*inside), across, hosts_of(across), why);
     };
-    if (inside->benchmark.hosts == 0) refuse_both("which links it is of is not known");
+    if (inside->benchmark.hosts == 0) refuse_both("its links are unknown");
     if (!knows_hosts(*inside) || !knows_hosts(across))
       refuse_both(
-          "inner links and NICs are told apart by rings and NCCL's trees alone: measure both with NCCL_ALGO=Ring or Tree, and give --algorithm ring or tree");
+          "only rings and NCCL's trees separate inner links from NICs: measure both with NCCL_ALGO=Ring or Tree, and "
+          "give --algorithm ring or tree");
     if (across.benchmark.ranks_per_host == 0)
       refuse_both(
           "their ranks are not as many on each host, one host after the other, as a cluster's of nodes are: measure it so");
@@ -181,20 +182,22 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
     nodes.gpus_per_node = cluster.workers;
     nodes.inner = cluster.link;
     cluster.link.latency = {};
-    text = " Nothing was measured between hosts: what a scenario has there means nothing.";
+    text = " Nothing was measured between hosts, so a scenario's figures there mean nothing.";
   } else {
     nodes.inner = cluster.link;
     cluster.link.latency = {};
     text =
-        " What is inside a host and what is between hosts is not told apart by these benchmarks: the inner link has its latency and bandwidth too, so that neither they nor what hierarchical takes mean anything. Add a run inside one host by another --from.";
+        " These benchmarks do not separate links inside a host from links between hosts: the inner link has the same "
+        "latency and bandwidth. These figures, and times of hierarchical, mean nothing. Add a run inside one host by "
+        "another --from.";
   }
   cluster.topology = nodes;
   return text;
 }
 
 std::string setup_text(const LinkSources& from, bool is_told) {
-  if (!is_told) return "S is not told from latency by these benchmarks and is 0";
-  return from.latency.empty() ? "S is what does not grow with the collectives' numbers of rounds"
+  if (!is_told) return "these benchmarks do not separate S from latency, so S is 0";
+  return from.latency.empty() ? "S is the part that does not grow with the collectives' numbers of rounds"
                               : "S is the collectives' time of no bytes less their rounds' latency";
 }
 
@@ -203,11 +206,13 @@ std::string cautions(const LinkSources& from) {
   const BenchmarkFit& first = *from.collectives.front();
   if (first.benchmark.hosts < 2) return "";
   return fmt::format(
-      " Latency and bandwidth are those of {} as it was measured, over {} and with what its messages wait for one another: use them with that algorithm, as auto does. Others are forecast by links that nobody measured for them.{}",
+      " Latency and bandwidth are those of {} as measured, over {}, with its messages' waits for one another: use "
+      "them with that algorithm, as auto does. Forecasts of other algorithms use links that were not measured for "
+      "them.{}",
       algorithm_text(first.algorithm), first.nics > 1 ? "one NIC of a host" : "all NICs of a host as one",
       makes_nodes(from) || first.benchmark.ranks_per_host == 1
           ? ""
-          : " Machines are not told apart with it: the workers are a star, each with a link of its own, which is no NIC.");
+          : " It does not separate machines: the workers are a star, each with its own link, which is no NIC.");
 }
 
 }  // namespace
@@ -234,13 +239,15 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
   cluster.algorithms = algorithms_of(fits);
   const auto [least, most] = fitted_sizes(fits);
   cluster.description = fmt::format(
-      "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and copying are not told from bandwidth and are part of it. "
-      "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, the sizes at which the regime changes taken as known.",
+      "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and "
+      "copying cannot be separated from bandwidth and are part of it. "
+      "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, for known "
+      "sizes of regime changes.",
       human_text(least, 3), human_text(most, 3), texts(alpha), texts(beta), setup_text(from, joint.tells_setup));
   if (!links.protocols.empty())
     cluster.description += fmt::format(
-        " Times are those of {} protocols, of which a collective goes by the quickest; which of the library's they are "
-        "is not known. The links have the latency and the bandwidth that are the best among them.",
+        " Times follow {} protocols, and a collective uses the fastest; their names in the library are unknown. The "
+        "links have the best latency and the best bandwidth among them.",
         links.protocols.size());
   if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, links);
   if (!from.collectives.empty()) {
@@ -270,10 +277,11 @@ std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<Benc
     if (fit.benchmark.kind == Kind::bandwidth) continue;
     if (const double error = median(errors_of(cluster, fit)); error > kMostError)
       lines.push_back(fmt::format(
-          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. {}",
+          "{}: half of its times differ by {:.0f} % or more from the cluster's for {}; good: {:.0f} %. {}",
           fit.benchmark.file, 100 * error, fit.what, 100 * kMostError,
           fit.benchmark.kind == Kind::collective
-              ? "Is it of other links or another algorithm (measure rings with NCCL_ALGO=Ring)? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size"
+              ? "Does it use other links or another algorithm (measure rings with NCCL_ALGO=Ring)? If its ranges "
+                "differ, fit only the sizes that you send, by --min-size and --max-size"
               : "Is it of other links? If its ranges differ, keep in the file the sizes alone that you send"));
   }
   return lines;
@@ -288,7 +296,8 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
     const bool of_nccl = from.collectives.front()->benchmark.program.starts_with("nccl-tests");
     if (message.benchmark.of_mpi && of_nccl)
       lines.push_back(fmt::format(
-          "{} times messages of MPI, {} what NCCL does: collective cost, {}, has the difference between the two as well. nccl-tests on several numbers of hosts tell latency from collective cost by themselves",
+          "{} times messages of MPI, {} those of NCCL: the collective cost, {}, also contains their difference. "
+          "nccl-tests on several numbers of hosts separate latency from collective cost without MPI",
           message.benchmark.file, from.collectives.front()->benchmark.file, human_text(cluster.collective_cost)));
     std::vector<BenchmarkFit> others;
     for (const BenchmarkFit& fit : fits)
@@ -299,15 +308,16 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
       const double with = median(errors_of(cluster, fit)), alone = median(errors_of(without, fit));
       if (with > alone + kMuchWorse)
         lines.push_back(fmt::format(
-            "{}: half of its times are {:.1f} % or more from what the cluster gives with {}, {:.1f} % without it: its messages are not those of the collective; leave it out",
+            "{}: half of its times differ by {:.1f} % or more from the cluster's with {}, {:.1f} % without it: its "
+            "messages are not those of the collective; leave it out",
             fit.benchmark.file, 100 * with, message.benchmark.file, 100 * alone));
     }
   }
   if (from.two_kinds() && cluster.link.latency == Seconds{})
     lines.push_back(fmt::format(
         "{}: a message between hosts has no more latency than one inside. Were these NCCL's trees (measure with "
-        "NCCL_ALGO=Ring)? Or is what a collective costs to begin not told from latency: add a run on another number of "
-        "hosts",
+        "NCCL_ALGO=Ring)? Or is the collective's fixed cost not separated from latency: add a run on another number "
+        "of hosts",
         from.collectives.front()->benchmark.file));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology);
       nodes != nullptr && from.two_kinds() && nodes->inner.latency == Seconds{})

@@ -86,8 +86,8 @@ LeastSquares solve(const System& system, bool with_setup) {
   return solve_relative(rows, system.targets);
 }
 
-/// Those that least squares are tried from. With lines any will do; otherwise what is the cheapest at the start decides
-/// where it ends: links inside are taken to be ten times as wide or as narrow as those between hosts.
+/// Starting points of the least squares. With lines, any will do. Otherwise, the cheapest algorithm at the start
+/// decides the end. Links inside are therefore taken to be ten times as wide or as narrow as links between hosts.
 std::vector<LinkPrices> starts_for(const LinkSources& sources) {
   const auto have_lines = [](const std::vector<const BenchmarkFit*>& fits) {
     return std::all_of(fits.begin(), fits.end(), [](const BenchmarkFit* fit) { return fit->has_lines(); });
@@ -111,8 +111,8 @@ double squares_of(const LinkSources& sources, const std::vector<double>& x) {
   return squares;
 }
 
-/// Solves for what is the cheapest, until that stays the same; where the solution is worse for what is then the
-/// cheapest, goes a part of the way.
+/// Solves for the cheapest algorithms until they stay the same. If the solution is worse for the new cheapest ones,
+/// goes a part of the way.
 LeastSquares settle(const LinkSources& sources, const LinkPrices& start, bool with_setup) {
   constexpr int kMostTries = 100;
   constexpr double kShortest = 1e-6, kSettled = 1e-12;

@@ -33,13 +33,13 @@ LinkPrices prices_of(const JointFit& joint);
 ///                 mean of their hops' α (models/collective/ring_latencies.hpp)
 ///   factor·β      from its time per byte, by its largest range
 ///   α             from a message's time of no bytes, by the smallest range of a latency benchmark
-///   β             from a message's time per byte, where there are no collectives
-/// so each file counts alike. Where segments, or the algorithm, depend on the size there are no lines, and each row
+///   β             from a message's time per byte, without collectives
+/// Each file therefore counts alike. If segments or the algorithm depend on the size, there are no lines, and each row
 /// counts:
-///   S + messages·α + bytes·β, messages and bytes those that are the cheapest at this α and β
-/// which is Gauss and Newton's way, since the time of the cheapest changes with α and β as if they were fixed; from
-/// several starts. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
-/// @throws std::invalid_argument where time does not grow with size
+///   S + messages·α + bytes·β, with the messages and bytes that are the cheapest at this α and β
+/// This is the method of Gauss and Newton, since the cheapest time changes with α and β as if the choice were fixed. It
+/// has several starts. A latency benchmark, or collectives with different rounds, separate S from latency.
+/// @throws std::invalid_argument if time does not grow with size
 JointFit fit_jointly(const LinkSources& sources);
 
 }  // namespace stepcast::calibrate

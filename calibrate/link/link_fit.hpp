@@ -13,8 +13,8 @@
 
 namespace stepcast::calibrate {
 
-/// A value with its 95 % confidence interval: by the covariance of the weighted least squares and Student's t,
-/// deviations being relative and independent, the sizes at which the regime changes taken as known.
+/// A value with its 95 % confidence interval, by the covariance of the weighted least squares and Student's t.
+/// Deviations are taken as relative and independent, and the sizes of regime changes as known.
 struct Interval {
   double value = 0, low = 0, high = 0;
 };
@@ -85,8 +85,8 @@ Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool 
 /// "ring", or what NCCL chooses from.
 std::string algorithm_text(Algorithm algorithm);
 
-/// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one
-/// benchmark does not tell apart.
+/// Algorithms that a benchmark of the collective can be fitted to. Algorithms over two kinds of links are left out,
+/// because one benchmark does not separate the links.
 std::vector<Algorithm> algorithms_to_fit(Operation operation);
 
 struct FitOptions {
@@ -99,26 +99,26 @@ struct FitOptions {
 /// @throws std::invalid_argument where the algorithm is not one of the collective's or time does not grow with size
 BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options);
 
-/// The cluster that these benchmarks describe, by joint_fit.hpp. γ and h cannot be told from β by such benchmarks: they
-/// stay 0, β contains them.
+/// The cluster that these benchmarks describe, by joint_fit.hpp. Such benchmarks do not separate γ and h from β: they
+/// stay 0, and β contains them.
 ///
-/// Workers are a star of the most ranks of a collective. Where rings were measured on several hosts of several ranks
-/// they are `nodes`, whose rings have the mean of their messages' latencies, and so where NCCL's trees were, which are
-/// chains inside. Its inner link is that of the collectives inside one host, with α less its latency for the NIC; or
-/// else, where nothing tells them apart, it has all of α, and β.
+/// Workers are a star of the most ranks of a collective. They are `nodes` if rings were measured on several hosts of
+/// several ranks; such rings have the mean of their messages' latencies. So are they with NCCL's trees, which are
+/// chains inside. The inner link comes from collectives inside one host, with α less its latency for the NIC. If
+/// nothing separates the two, the inner link has all of α, and β.
 ///
-/// Where the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp), and the link's
-/// latency and bandwidth are the best of theirs.
+/// If the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp). The link then has
+/// their best latency and best bandwidth.
 /// @param most_protocols  1: the one link stands for all sizes
 /// @pre one at least
-/// @throws std::invalid_argument where only bandwidth was measured, which tells no latency; where collectives on
-///         several hosts and others are not told apart: they are neither rings nor NCCL's trees, or the ranks of each
-///         host are unknown or unlike; where collectives on several hosts are of other algorithms or machines; of
-///         NCCL's trees over hosts of several ranks without a run inside one
+/// @throws std::invalid_argument if only bandwidth was measured, which gives no latency. Also if collectives on several
+/// hosts cannot be separated from others: they are neither rings nor NCCL's trees, or each host's ranks are unknown or
+/// unequal. Also if collectives on several hosts use different algorithms or machines, or NCCL's trees over hosts of
+/// several ranks have no run inside one
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
                      int most_protocols = kMostProtocols);
 
-/// Where the cluster's time is off by more than kMostError on half of a benchmark's rows or more: a line for each.
+/// If the cluster's time is off by more than kMostError on at least half of a benchmark's rows: a line for each.
 inline constexpr double kMostError = 0.2;
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 

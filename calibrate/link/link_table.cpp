@@ -73,8 +73,8 @@ std::string nodes_text(const Nodes& nodes, const std::vector<BenchmarkFit>& fits
   return fmt::format("; inside nodes of {}: latency {}, bandwidth {}{}", nodes.gpus_per_node,
                      human_text(nodes.inner.latency), human_text(nodes.inner.bandwidth),
                      is_measured ? ""
-                                 : "\n  nothing was measured inside a node: the figures inside, and what hierarchical "
-                                   "takes, mean nothing; add a run inside one host by another --from");
+                                 : "\n  nothing was measured inside a node: the figures inside, and times of "
+                                   "hierarchical, mean nothing; add a run inside one host by another --from");
 }
 
 }  // namespace
@@ -100,9 +100,8 @@ std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& 
     if (fit.benchmark.kind != Kind::bandwidth) text += errors_text(cluster, fit);
   if (const BenchmarkFit* collective = collective_of(fits)) {
     if (collective->benchmark.is_of_machines() && std::holds_alternative<Star>(cluster.topology))
-      text +=
-          fmt::format("\n  machines are not told apart with {}: each rank has a link of its own here, which is no NIC",
-                      algorithm_text(collective->algorithm));
+      text += fmt::format("\n  {} does not separate machines: each rank has its own link here, which is no NIC",
+                          algorithm_text(collective->algorithm));
     text += fmt::format("\nthese are the links of {}; say so in a scenario: {}", algorithm_text(collective->algorithm),
                         scenario_text(*collective));
   }

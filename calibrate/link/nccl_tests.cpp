@@ -5,8 +5,8 @@
 //             1024           256     float     sum      -1    20.51    0.05    0.09       0    20.32    0.05    0.09       0
 //
 // Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two
-// words at the end; older versions have "error" in place of "#wrong" and leave out redop or root where a collective has
-// none, in the rows sooner than in the header. So columns are counted from the end.
+// words at the end; older versions have "error" in place of "#wrong". They leave out redop or root if a collective has
+// none, first in the rows and later in the header. Columns are therefore counted from the end.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -80,7 +80,7 @@ class Ranks {
 void set_operation(Benchmark& benchmark, const std::optional<Operation>& said, const ReadOptions& options) {
   if (said && options.operation && *said != *options.operation && !options.for_several)
     throw BadInput(benchmark.file, 0, fmt::format("--collective {}", name_of(*options.operation)),
-                   fmt::format("{}, which the file says itself", name_of(*said)), "leave out --collective");
+                   fmt::format("{}, which the file gives itself", name_of(*said)), "leave out --collective");
   benchmark.took_operation = !said && options.operation;
   const auto operation = said ? said : options.operation ? options.operation : collective_in(benchmark.file);
   if (!operation)
@@ -95,7 +95,7 @@ void finish(Benchmark& benchmark, const std::optional<Operation>& said, const Ra
   const int ranks = of_file.count();
   if (ranks > 0 && options.ranks > 0 && options.ranks != ranks && !options.for_several)
     throw BadInput(benchmark.file, 0, fmt::format("--ranks {}", options.ranks),
-                   fmt::format("{}, which the file says itself", ranks), "leave out --ranks");
+                   fmt::format("{}, which the file gives itself", ranks), "leave out --ranks");
   benchmark.took_ranks = ranks == 0 && options.ranks > 0;
   benchmark.ranks = ranks > 0 ? ranks : options.ranks;
   of_file.tell_hosts(benchmark);
@@ -255,7 +255,7 @@ Benchmark read_nccl_json(const std::string& text, const std::string& file, const
       throw bad("size", "a number of bytes", "");
     if (!row.contains(group) || !row[group].is_object()) throw bad(group, "an object with a time", other);
     if (row[group].contains("cpu_time"))
-      throw bad(group, "the device's time; the CPU's is that of enqueueing", "measure without -C");
+      throw bad(group, "the device's time; the CPU's only covers enqueueing", "measure without -C");
     if (!row[group].contains("time") || !row[group]["time"].is_number() || !(row[group]["time"].get<double>() > 0))
       throw bad(std::string(group) + "/time", "microseconds, above 0", "");
     if (const auto wrong = row[group].find("nwrong"); wrong != row[group].end() && wrong->is_number())

@@ -96,7 +96,7 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     benchmark.took_ranks = true;
     if (options.operation && *options.operation != benchmark.operation && !options.for_several)
       throw BadInput(file, 0, fmt::format("--collective {}", name_of(*options.operation)),
-                     fmt::format("{}, which the file says itself", name_of(benchmark.operation)),
+                     fmt::format("{}, which the file gives itself", name_of(benchmark.operation)),
                      "leave out --collective");
   }
   return benchmark;

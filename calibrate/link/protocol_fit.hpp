@@ -18,13 +18,15 @@ struct ProtocolFit {
 ///
 ///   S + min over protocols of (messages·a·α + bytes·β/b), of both kinds of links
 ///
-/// and of a latency benchmark's time of no bytes from the same for one message without S,
-/// over S, over α and β of each kind of link, and over each protocol's a >= 1 and b <= 1, of which one of each is 1. In
-/// turn: α and β, given a and b and which protocol each row goes by; a and b, given α and β; then each row goes by the
-/// quickest. From `joint` and several starts, which part the rows by their bytes a message, of which the best is kept.
+/// A latency benchmark's time of no bytes deviates from the same for one message without S. The variables are S, α and β
+/// of each kind of link, and each protocol's a >= 1 and b <= 1; one a and one b are 1.
 ///
-/// As many protocols, at most `most` <= kMostProtocols, as lower N·ln(squares/N) + k·ln N (BIC; deviations below 0.01 %
-/// count as none), each the quickest for three rows at least. Nothing where that is one.
+/// Three steps repeat. The first fits α and β, given a, b and each row's protocol. The second fits a and b, given α and
+/// β. The third gives each row its fastest protocol. It starts from `joint` and from several divisions of the rows by
+/// their bytes a message, and keeps the best result.
+///
+/// Protocols are added, up to `most` <= kMostProtocols, while they lower N·ln(squares/N) + k·ln N (BIC; deviations below
+/// 0.01 % count as none). Each must be the fastest for at least three rows. Empty if only one is left.
 std::optional<ProtocolFit> fit_protocols(const LinkSources& sources, const JointFit& joint, int most);
 
 }  // namespace stepcast::calibrate

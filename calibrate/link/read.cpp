@@ -49,7 +49,7 @@ Benchmark parse_benchmark(const std::string& text, const std::string& file, cons
   if (sizes.size() < 4)
     throw BadInput(file, 0, fmt::format("{} sizes", sizes.size()), "4 or more",
                    options.min_size > 0 || options.max_size < std::numeric_limits<double>::infinity()
-                       ? "of those from --min-size to --max-size, which leave out the others: widen them"
+                       ? "between --min-size and --max-size, which leave out the others: widen them"
                        : "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");
   return benchmark;
 }

@@ -273,7 +273,8 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
     if (const Layer* layer = first_unmeasured(*pair.step, profile)) {
       all = false;
       tell(
-          "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n",
+          "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log gives the "
+          "reason\n",
           pair.file, layer->name);
     } else {
       add_check(profile, pair.torch, *pair.step, pair.file);
@@ -331,7 +332,7 @@ int calibrate(const DeviceOptions& options) {
   bool all_right = true;
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested())
-      throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() +
+      throw Interrupted("interrupted; the measurements so far are kept in " + options.samples().string() +
                         ": the same command goes on from there");
     const int code = run_self(options.arguments(start));
     if (code != kOk && code != kWrongKernels) return code;
@@ -375,7 +376,7 @@ void add_device(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
-  command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")
+  command->add_option("--convolutions", options->convolutions, "library for convolutions; by default cuDNN if built in")
       ->check(CLI::IsMember(kPathOptions));
   command
       ->add_option(
@@ -394,9 +395,10 @@ void add_device(CLI::App& app, int& exit_code) {
       ->excludes(fresh);
   command->add_option("--start", options->start, "")->group("");  // internal: a process start gets it
   command->footer(
-      "By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
+      "Takes about 5 to 8 minutes a start, and 2 with --quick. After an early end, the same command continues from "
+      "the measurements; --fit-only uses them as they are.\n"
       "Example: stepcast-calibrate device -o h100.json --quick\n"
-      "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
+      "         stepcast-calibrate device -o h100-resnet50.json --quick --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

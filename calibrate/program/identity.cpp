@@ -15,6 +15,8 @@ std::string version_text() {
   return fmt::format("stepcast-calibrate {} (git {}, {})", STEPCAST_VERSION, git_state(), STEPCAST_CUDA_VERSION);
 }
 
+std::string version_number() { return STEPCAST_VERSION; }
+
 std::string git_state() { return STEPCAST_GIT_STATE; }
 
 std::string build_flags() { return STEPCAST_BUILD_FLAGS; }

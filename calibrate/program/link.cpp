@@ -125,7 +125,7 @@ void write_results(const LinkOptions& options, const Cluster& cluster, const std
 
 void fit_link(const LinkOptions& options) {
   if (!options.csv.empty() && options.csv == options.output)
-    throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a path of its own", options.csv));
+    throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a different path", options.csv));
   check_result_path("-o", options.output);
   check_result_path("--csv", options.csv);
   FitOptions fitting;
@@ -135,8 +135,8 @@ void fit_link(const LinkOptions& options) {
   fitting.nics = options.nics;
   if (options.nics > 1 && !fitting.as_nccl_chooses && fitting.algorithm != Algorithm::nccl_tree)
     throw CLI::ValidationError(fmt::format(
-        "--nics {}: of a host's NICs, only NCCL's trees and its choice are told apart: add --algorithm nccl or tree; "
-        "else they are as one",
+        "--nics {}: only NCCL's trees and NCCL's choice distinguish a host's NICs: add --algorithm nccl or tree; "
+        "otherwise they count as one",
         options.nics));
   const std::vector<Benchmark> benchmarks = read_all(options.from, reading_of(options));
   for (const Benchmark& benchmark : benchmarks) warn(benchmark.doubts);
@@ -155,7 +155,9 @@ void fit_link(const LinkOptions& options) {
     warn(doubts(cluster, fits, options.most_protocols));
     warn(bad_fits(cluster, fits));
   } catch (const std::invalid_argument& error) {
-    throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0, "what no link can be fitted to",
+    throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0,
+                   "input that no link can be "
+                   "fitted to",
                    "times that grow with size, and a closed form for them", error.what());
   }
 }
@@ -175,9 +177,8 @@ void add_link(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", options->output, "cluster file to write")->type_name("PATH");
   command->add_option("--csv", options->csv, "each size's measured and fitted time; -: instead of the table")
       ->type_name("PATH");
-  command->add_option("--name", options->name, "name of the cluster; by default that of the first file")
-      ->type_name("NAME");
-  command->add_option("--collective", options->collective, "which it was, for the files that do not say")
+  command->add_option("--name", options->name, "name of the cluster; by default the first file's")->type_name("NAME");
+  command->add_option("--collective", options->collective, "the algorithm, for files that do not give it")
       ->check(CLI::IsMember(operations()));
   command->add_option("--ranks", options->ranks, "how many took part, for the files that do not say")
       ->check(CLI::Range(2, 1 << 24))
@@ -190,12 +191,13 @@ void add_link(CLI::App& app, int& exit_code) {
       ->transform(CLI::IsMember(algorithms(), CLI::ignore_case));
   command
       ->add_option("--segments", options->segments,
-                   "of double-binary-tree or nccl-tree; by default the cheapest number for each size, as a scenario's "
-                   "pipeline_segments auto")
+                   "segments of double-binary-tree or nccl-tree; by default the cheapest number for each size, like "
+                   "pipeline_segments auto in a scenario")
       ->check(CLI::Range(1, 65536));
   command
       ->add_option("--nics", options->nics,
-                   "of a host, each with a ring or a pair of trees: --algorithm nccl or tree; by default all as one")
+                   "NICs of a host, each with a ring or a pair of trees: --algorithm nccl or tree; by default they "
+                   "count as one")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   command->add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")
@@ -206,13 +208,14 @@ void add_link(CLI::App& app, int& exit_code) {
       ->type_name("SIZE");
   command
       ->add_option("--most-protocols", options->most_protocols,
-                   "of the library, told by times that bend with the size; by default 3, and 1: one link for all sizes")
+                   "largest number of the library's protocols, found by bends of the time over the size; by default "
+                   "3; 1: one link for all sizes")
       ->check(CLI::Range(1, kMostProtocols))
       ->type_name("N");
   command->add_flag("--in-place", options->in_place, "nccl-tests: its times in place");
   command->footer(
-      "Several files are fitted together; those on several hosts must be of like machines and one algorithm.\n"
-      "Of nccl-tests on one host and on several, the cluster has inner links and NICs; give both: they tell each other apart.\n"
+      "Several files are fitted together; those on several hosts must use equal machines and one algorithm.\n"
+      "Give nccl-tests on one host and on several: together they separate inner links from NICs.\n"
       "Example: stepcast-calibrate link --from all_reduce_perf.txt --algorithm ring -o cluster.json\n"
       "         stepcast-calibrate link --from 1_host.txt --from 2_hosts.txt --from 8_hosts.txt -o cluster.json");
   command->callback([options, &exit_code] {

@@ -18,12 +18,12 @@ int run_command(int argc, char** argv) {
       "stepcast-calibrate");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer("Example: stepcast-calibrate device -o h100.json");
+  app.footer("Example: stepcast-calibrate device -o h100.json --quick");
   int exit_code = kOk;
   add_device(app, exit_code);
   add_link(app, exit_code);
   add_transfer(app, exit_code);
-  return parse_and_run(app, argc, argv, exit_code);
+  return parse_and_run(app, {version_number()}, argc, argv, exit_code);
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
     return kBadInput;
   } catch (const std::bad_alloc&) {
     tell(
-        "stepcast-calibrate: this machine's memory does not suffice; what was measured is kept; --largest ELEMENTS takes smaller sizes\n");
+        "stepcast-calibrate: not enough memory on this machine; the measurements are kept; --largest ELEMENTS uses "
+        "smaller sizes\n");
     return kFailed;
   } catch (const std::exception& error) {
     tell("stepcast-calibrate: {}\n", stepcast::sentence_of(error));

@@ -53,7 +53,8 @@ int run_self(const std::vector<std::string>& arguments) {
     if (ended < 0) throw CalibrationError(fmt::format("cannot wait for a process: {}", std::strerror(errno)));
     if (WIFSIGNALED(status))
       throw CalibrationError(fmt::format(
-          "a process start was ended by signal {} ({}); what was measured is kept, the same command goes on from there",
+          "a process start was ended by signal {} ({}); the measurements are kept, and the same command continues "
+          "from there",
           WTERMSIG(status), strsignal(WTERMSIG(status))));
     return WEXITSTATUS(status);
   }

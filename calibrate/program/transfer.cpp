@@ -105,9 +105,9 @@ void add_transfer(CLI::App& app, int& exit_code) {
       ->type_name("PROFILE");
   command->add_option("--to", options->to, "datasheet of the device to predict")->required()->type_name("PROFILE");
   command->add_option("-o,--output", options->output, "profile to write")->required()->type_name("PATH");
-  command->add_option("--name", options->name, "name of the profile; by default that of its file")->type_name("NAME");
+  command->add_option("--name", options->name, "name of the profile; by default its file's")->type_name("NAME");
   command->footer(
-      "What was not assumed is marked transferred, and its band widened to hold whatever bounds a kernel.\n"
+      "All constants but assumed ones are marked as transferred, with a band wide enough for any bound of a kernel.\n"
       "Example: stepcast-calibrate transfer h100.json --from h100-datasheet --to v100-datasheet -o v100.json");
   command->callback([options, &exit_code] {
     transfer_profile(*options);

@@ -1,5 +1,5 @@
-// Which elements a threshold is estimated from, and which ones reach it. Thresholds are compared as keys: NaN counts as
-// the largest magnitude.
+// The elements that a threshold is estimated from, and those that reach it. Thresholds are compared as keys: NaN counts
+// as the largest magnitude.
 #pragma once
 
 #include "kernels/code/philox.hpp"

@@ -1,6 +1,6 @@
 // Binary search in a tree: node i has the children 2i and 2i + 1, node 0 is not used, and 2^levels - 1 edges are in
-// order from left to right. A level's nodes lie side by side, so that a warp's lanes, which are all on one level, meet
-// in few banks of shared memory; in a sorted array the upper levels' edges all lie in the same bank.
+// order from left to right. A level's nodes lie side by side, and a warp's lanes are all on one level. They
+// therefore rarely meet in a bank of shared memory. In a sorted array, the upper levels' edges share one bank.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stepcast::kernels {
 
-/// Which edge in ascending order is node `node`.
+/// The rank of node `node`'s edge in ascending order.
 STEPCAST_SHARED int edge_of_node(int node, int levels) {
   int depth = 0;
   while ((node >> depth) > 1) ++depth;

@@ -242,8 +242,7 @@ std::optional<std::string> compare_decompositions(const Call& expected, const Ca
     for (int buffer = 1; buffer <= 3; ++buffer)
       for (std::int64_t i = 0; i < (buffer == 1 ? a * b : buffer == 2 ? b : b * b); ++i)
         if (const float x = got.at<float>(buffer)[i]; !std::isnan(x))
-          return wrong("of input that is not finite, entry", i, std::numeric_limits<double>::quiet_NaN(),
-                       static_cast<double>(x));
+          return wrong("non-finite input, entry", i, std::numeric_limits<double>::quiet_NaN(), static_cast<double>(x));
     return std::nullopt;
   }
   const auto largest = static_cast<double>(s[0]);

@@ -8,7 +8,7 @@
 namespace stepcast::kernels {
 namespace {
 
-/// Where the vectors of a channel are: `vectors` of V elements in each of `images` planes.
+/// The places of a channel's vectors: `vectors` of V elements in each of `images` planes.
 struct Channels {
   std::int64_t channels, images, area;
   int slices;

@@ -61,7 +61,7 @@ struct Unfold {
   Divisor pixels, width_out, rows, images_, taps, kernel_width;
   int channels, height, width, height_out, columns_out, stride, padding_height, padding_width;
 
-  /// Where element e of the columns comes from: row and column of the image's plane for output pixel (0, 0), and the
+  /// The source of element e of the columns: row and column of the image's plane for output pixel (0, 0), and the
   /// output pixel.
   struct Source {
     const T* plane;

@@ -25,7 +25,7 @@ struct TileTags {
       bytes[round] = 4 * tile_group(round) < n ? tags[tile_group(round)] : std::uint8_t{0};
   }
   __device__ std::uint32_t tag(int round, int k) const { return (bytes[round] >> (2 * k)) & 3U; }
-  /// Which elements have the tag.
+  /// The elements with the tag.
   __device__ std::uint32_t flags(std::int64_t n, std::uint32_t wanted) const {
     std::uint32_t result = 0;
     for (int round = 0; round < kRounds; ++round)
@@ -47,7 +47,7 @@ __global__ void count_tags(const std::uint8_t* tags, std::int64_t n, Count* wide
   narrow[blockIdx.x] = n8;
 }
 
-/// Where the thread's values stand in the three arrays.
+/// The places of the thread's values in the three arrays.
 struct TileValues {
   TileRanks ranks[3];       ///< ranks of tags 3, 2, 1
   std::uint32_t before[3];  ///< values of the tiles before

@@ -57,7 +57,7 @@ struct GradiVeq {
   static void describe(V& v, GradiVeq& x) {
     v.optional("slice", x.slice, "elements projected together", at_least(2));
     v.optional("dimension", x.dimension, "principal components kept, fewer than slice", at_least(1));
-    v.optional("error_feedback", x.error_feedback, "add what was lost to the next step's gradient");
+    v.optional("error_feedback", x.error_feedback, "add the lost part to the next step's gradient");
   }
   bool operator==(const GradiVeq&) const = default;
 };

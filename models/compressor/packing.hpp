@@ -15,7 +15,8 @@ struct Choices<Packing> {
           "codes packed bit by bit; gathered codes are decoded and added by one kernel, lists of elements by one for each message"},
       Choice<Packing>{
           "grace", Packing::grace,
-          "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},
+          "like the survey's implementation (a sign costs a byte, its index widths), which decodes each message "
+          "densely before adding it"},
   };
 };
 
@@ -42,7 +43,7 @@ void describe_framework(V& v, X& x) {
 }
 template <class V, class X>
 void describe_feedback(V& v, X& x) {
-  v.optional("error_feedback", x.error_feedback, "add what was lost to the next step's gradient");
+  v.optional("error_feedback", x.error_feedback, "add the lost part to the next step's gradient");
 }
 template <class V, class X>
 void describe_ratio(V& v, X& x) {

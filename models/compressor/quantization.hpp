@@ -150,9 +150,10 @@ struct Natural {
   [[nodiscard]] int code_bits() const { return 1 + exponent_bits.value_or(packing == Packing::grace ? 7 : 8); }
   template <class V>
   static void describe(V& v, Natural& x) {
-    v.optional("exponent_bits", x.exponent_bits,
-               "of a code, beside its sign: 8, all of fp32's, or 7, clipped; null: 8, with packing grace 7",
-               between(7, 8));
+    v.optional(
+        "exponent_bits", x.exponent_bits,
+        "exponent bits of a code, beside its sign: 8, all of fp32's, or 7, clipped; null: 8, with packing grace 7",
+        between(7, 8));
     describe_packing(v, x);
     describe_feedback(v, x);
   }

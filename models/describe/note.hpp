@@ -1,4 +1,4 @@
-// What a reader should know before trusting an answer: a text for people, and a code that stays where the text changes.
+// A fact to know before trusting an answer: a text for people, and a code that stays when the text changes.
 #pragma once
 
 #include <string>
@@ -41,6 +41,7 @@ enum class NoteCode {
   other_batch,
   other_optimizer,
   other_dtype,
+  mixed_precision,
   no_error_band,
   corrected_times,
   unmeasured_layers,
@@ -79,7 +80,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"unmeasured-compressor", NoteCode::unmeasured_compressor,
                        "the compressor's kernels were not measured"},
       Choice<NoteCode>{"gathered-messages", NoteCode::gathered_messages,
-                       "each worker gets many messages where two would do"},
+                       "each worker gets many messages although two would do"},
       Choice<NoteCode>{"sampling-error", NoteCode::sampling_error, "a mean under jitter is a sample"},
       Choice<NoteCode>{"passes", NoteCode::passes, "how a worker's passes share a global batch"},
       Choice<NoteCode>{"no-global-update", NoteCode::no_global_update, "no update is of the global batch"},
@@ -98,6 +99,8 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"other-batch", NoteCode::other_batch, "given times are of another batch"},
       Choice<NoteCode>{"other-optimizer", NoteCode::other_optimizer, "the update's given time is of another optimizer"},
       Choice<NoteCode>{"other-dtype", NoteCode::other_dtype, "given times are of another type of numbers"},
+      Choice<NoteCode>{"mixed-precision", NoteCode::mixed_precision,
+                       "a narrow dtype alone is taken as mixed precision: gradients stay fp32"},
       Choice<NoteCode>{"no-error-band", NoteCode::no_error_band, "there is no error band"},
       Choice<NoteCode>{"corrected-times", NoteCode::corrected_times,
                        "the profile's times are corrected by those measured of the whole"},
@@ -106,7 +109,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"unmeasured-constants", NoteCode::unmeasured_constants,
                        "the roofline's constants were not measured"},
       Choice<NoteCode>{"extrapolated-layers", NoteCode::extrapolated_layers,
-                       "times of layers are beyond what the profile was fitted on"},
+                       "times of layers lie beyond the sizes that the profile was fitted on"},
       Choice<NoteCode>{"roofline-share", NoteCode::roofline_share, "how much of the time follows from the roofline"},
       Choice<NoteCode>{"impossible-by-memory", NoteCode::impossible_by_memory,
                        "points that do not fit their device count as impossible"},

@@ -11,12 +11,16 @@ namespace {
 
 /// A word of another tool and its name here. It applies where `among` is one of the accepted names.
 struct OtherWord {
-  std::string_view word;   ///< in lower case, without "-", "_" and spaces
-  std::string_view among;  ///< one of the accepted names
-  std::string_view name;   ///< "" if stepcast has no such thing
-  std::string_view field = "";
+  std::string_view word;        ///< in lower case, without "-", "_" and spaces
+  std::string_view among;       ///< one of the accepted names
+  std::string_view name;        ///< "" if stepcast has no such thing
+  std::string_view field = "";  ///< a field that belongs to the name; without a name, the advice
 };
 
+constexpr std::string_view kNoTensorParallelism =
+    "tensor parallelism is not modelled; describe a group of GPUs as one worker, with its measured times";
+constexpr std::string_view kNoPipelineParallelism =
+    "pipeline parallelism is not modelled; describe a group of GPUs as one worker, with its measured times";
 constexpr std::string_view kZero1 = R"("stage": "optimizer-state")", kZero3 = R"("stage": "parameters")";
 
 constexpr OtherWord kWords[] = {
@@ -41,11 +45,13 @@ constexpr OtherWord kWords[] = {
     {"slowmo", "local-sgd", "local-sgd"},
     {"dpsgd", "gossip", "gossip"},
     {"nccltests", "collective", "collective"},
-    {"pp", "all-reduce", ""},
-    {"tp", "all-reduce", ""},
-    {"gpipe", "all-reduce", ""},
-    {"pipelineparallel", "all-reduce", ""},
-    {"tensorparallel", "all-reduce", ""},
+    {"pp", "all-reduce", "", kNoPipelineParallelism},
+    {"tp", "all-reduce", "", kNoTensorParallelism},
+    {"gpipe", "all-reduce", "", kNoPipelineParallelism},
+    {"pipelineparallel", "all-reduce", "", kNoPipelineParallelism},
+    {"tensorparallel", "all-reduce", "", kNoTensorParallelism},
+    {"modelparallel", "all-reduce", "", kNoTensorParallelism},
+    {"megatron", "all-reduce", "", kNoTensorParallelism},
     // Sharded state: DeepSpeed and FSDP.
     {"zero1", "optimizer-state", "optimizer-state"},
     {"zero2", "optimizer-state", "optimizer-state"},
@@ -73,7 +79,48 @@ constexpr OtherWord kWords[] = {
     {"precision", "compute_dtype", "dtype"},
     {"mixedprecision", "compute_dtype", "compute_dtype"},
     {"reducedtype", "bucket_cap", "reduce_dtype, beside exchange, of strategy sharded,"},
+    {"bucketsize", "bucket_cap", "bucket_cap"},
+    {"bucketcapmb", "bucket_cap", "bucket_cap"},
+    {"bucketsizemb", "bucket_cap", "bucket_cap"},
+    {"fusionthreshold", "bucket_cap", "bucket_cap"},
+    {"bucketcap", "exchange", "exchange/bucket_cap"},
+    {"bucketsize", "exchange", "exchange/bucket_cap"},
+    {"bucketcapmb", "exchange", "exchange/bucket_cap"},
+    {"grouping", "exchange", "exchange/grouping"},
+    {"overlap", "exchange", "exchange/overlap"},
+    {"zerostage", "stage", "stage"},
+    {"batchsize", "batch", "batch"},
+    // Symbols of the papers: Pipe-SGD's K, local SGD's H or tau, staleness of servers.
+    {"k", "width", "width"},
+    {"staleness", "width", "width"},
+    {"h", "outer_update_factor", "steps"},
+    {"tau", "outer_update_factor", "steps"},
+    {"localsteps", "outer_update_factor", "steps"},
+    {"tau", "consistency", "bound"},
+    {"staleness", "consistency", "bound"},
+    {"maxstaleness", "consistency", "bound"},
+    {"mode", "consistency", "consistency"},
+    {"k", "ratio", "ratio"},
+    {"density", "ratio", "ratio"},
+    {"sparsity", "ratio", "ratio"},
+    // Parallelism that no strategy has.
+    {"tensorparallel", "exchange", "", kNoTensorParallelism},
+    {"tensorparallel", "workers", "", kNoTensorParallelism},
+    {"tensorparallelsize", "exchange", "", kNoTensorParallelism},
+    {"tensorparallelsize", "workers", "", kNoTensorParallelism},
+    {"tp", "exchange", "", kNoTensorParallelism},
+    {"tp", "workers", "", kNoTensorParallelism},
+    {"pipelineparallel", "exchange", "", kNoPipelineParallelism},
+    {"pipelineparallel", "workers", "", kNoPipelineParallelism},
+    {"pp", "exchange", "", kNoPipelineParallelism},
+    {"pp", "workers", "", kNoPipelineParallelism},
     // Clusters.
+    {"numgpus", "workers", "workers"},
+    {"ngpus", "workers", "workers"},
+    {"worldsize", "workers", "workers"},
+    {"nodes", "workers", "workers"},
+    {"bandwidth", "link", "link/bandwidth"},
+    {"latency", "link", "link/latency"},
     {"nics", "topology", "topology/nics"},
     {"gpuspernode", "topology", "topology/gpus_per_node"},
     {"gpus", "workers", "workers"},
@@ -128,8 +175,8 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
 }
 
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys) {
-  if (const auto here = name_here(word, keys); here && !here->is_spelling && !here->name.empty())
-    return fmt::format("that is \"{}\" here", here->name);
+  if (const auto here = name_here(word, keys); here && !here->is_spelling)
+    return here->name.empty() ? here->field : fmt::format("that is \"{}\" here", here->name);
   const std::string near = nearest(word, keys);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }

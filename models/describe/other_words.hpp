@@ -10,8 +10,8 @@ namespace stepcast {
 
 /// The stepcast name of a thing.
 struct NameHere {
-  std::string name;          ///< "" if stepcast has no such thing
-  std::string field;         ///< a field that belongs to it, as JSON: "\"stage\": \"parameters\""; may be empty
+  std::string name;   ///< "" if stepcast has no such thing
+  std::string field;  ///< a field that belongs to it, as JSON: "\"stage\": \"parameters\""; without a name, the advice
   bool is_spelling = false;  ///< the word is the same name in another spelling
 };
 

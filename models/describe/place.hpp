@@ -29,7 +29,7 @@ struct Place {
   const Part& part;
   std::string pointer;
 
-  /// Where the field is that a member is.
+  /// The pointer of the field that a member is.
   template <class T>
   [[nodiscard]] std::string of(T Part::*member) const {
     Part probe{};

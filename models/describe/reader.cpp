@@ -33,7 +33,7 @@ namespace {
 std::string remedy_of(const std::string& word, const std::vector<std::string>& names) {
   const NameHere here = name_here(word, names).value_or(NameHere{nearest(word, names), "", true});
   if (here.is_spelling) return here.name.empty() ? "" : fmt::format("did you mean \"{}\"?", here.name);
-  if (here.name.empty()) return "nothing here is what other tools call so";
+  if (here.name.empty()) return here.field.empty() ? "stepcast has no equivalent of that word" : here.field;
   return fmt::format("that is \"{}\" here{}{}", here.name, here.field.empty() ? "" : ", with ", here.field);
 }
 
@@ -80,7 +80,7 @@ void ObjectReader::report_unknown_keys() {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     const std::string part = part_with(key);
     faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
-                       part.empty() ? key_meant(key, known_) : fmt::format("it belongs in \"{}\"", part)});
+                       part.empty() ? key_meant(key, known_) : fmt::format("put it into \"{}\"", part)});
   }
 }
 

@@ -212,9 +212,7 @@ StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
   return {period(Slack::least), period(Slack::none), period(Slack::most)};
 }
 
-StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
-  return evaluate(graph, CachedPrices(cluster));
-}
+StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, CachedPrices(cluster)); }
 
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);

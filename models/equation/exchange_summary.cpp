@@ -14,7 +14,7 @@
 namespace stepcast {
 namespace {
 
-/// Which workers a call is among, where not all.
+/// The workers that take part in a call, if not all.
 std::string scope_of(const Communicators& among) {
   if (among.is_one()) return "";
   return among.stride == 1 ? fmt::format(" inside groups of {}", among.members)
@@ -27,7 +27,7 @@ bool has_segments(const CollectiveCall& call) {
   return pipelined == Algorithm::double_binary_tree || pipelined == Algorithm::nccl_tree;
 }
 
-/// Of halving-doubling, where it is not the usual one.
+/// The exchange order of halving-doubling, if it is not the usual one.
 std::string_view order_of(const CollectiveParameters& parameters) {
   return parameters.exchange_order == ExchangeOrder::near_first ? std::string_view{}
                                                                 : name_of(parameters.exchange_order);

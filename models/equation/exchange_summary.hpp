@@ -1,4 +1,4 @@
-// What a step exchanges: bytes, algorithms, and the time that it takes on its own.
+// The exchange of a step: bytes, algorithms, and its time alone.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct IntRange {
   }
 };
 
-/// What a step's calls of one algorithm differ in.
+/// Differences between a step's calls of one algorithm.
 struct AlgorithmUse {
   IntRange segments;
   std::map<int, std::string> protocols;  ///< names, by number; none of a cluster without
 };
 
-/// What all communication tasks of a step amount to, were they alone.
+/// The sum of all communication tasks of a step, without other work.
 struct ExchangeSummary {
   Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
   Bytes sent{};                             ///< by a worker, mean over workers

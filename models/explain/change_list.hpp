@@ -1,4 +1,4 @@
-// Changes in the making: fields are named by the members that they are, pointers and values follow from describe().
+// Makes changes. Fields are named by their members, and describe() gives their pointers and values.
 #pragma once
 
 #include <initializer_list>
@@ -16,10 +16,10 @@ namespace stepcast {
 
 using Settings = std::vector<std::pair<std::string, Json>>;
 
-/// Of `part`, what is not as in `usual`, and its kind.
+/// The fields of `part` that differ from `usual`, and its kind.
 Json without_defaults(const Json& part, const Json& usual);
 
-/// A value as a change sets it: of a part what is not its default.
+/// A value in a change: for a part, the fields that differ from its defaults.
 template <class T>
 Json brief_value(const T& value) {
   if constexpr (Described<T>) return without_defaults(write_value(value), write_value(T{}));
@@ -43,14 +43,14 @@ Place<Kind> strategy_of(const Kind& strategy) {
 class ChangeList {
  public:
   void add(ChangeOf of, std::string what, Settings set) { all_.push_back({of, std::move(what), std::move(set)}); }
-  /// Of one field.
+  /// Changes one field.
   template <class Part, class T>
   void add(ChangeOf of, std::string what, const Place<Part>& place, T Part::*member,
            const std::type_identity_t<T>& value) {
     add(of, std::move(what), {setting(place, member, value)});
   }
-  /// The other choices of a field that has names for them, those that may be.
-  /// @param what  says a choice
+  /// Changes a field to each of its other named choices that `may` allows.
+  /// @param what  gives the text of a choice
   template <class Part, Named E, class Say, class May>
   void add_others(ChangeOf of, const Place<Part>& place, E Part::*member, Say&& what, May&& may) {
     for (const auto& choice : Choices<E>::table)
@@ -60,7 +60,7 @@ class ChangeList {
   void add_others(ChangeOf of, const Place<Part>& place, E Part::*member, Say&& what) {
     add_others(of, place, member, what, [](E) { return true; });
   }
-  /// Another strategy.
+  /// Changes the strategy.
   template <class Kind>
   void add_strategy(ChangeOf of, std::string what, const Kind& other) {
     add(of, std::move(what), {strategy_setting(other)});
@@ -77,23 +77,25 @@ class ChangeList {
   std::vector<Change> all_;
 };
 
-/// The same choice under another strategy, so that a change is of one thing; auto where it does not do that one's
-/// operations.
+/// The same choice for another strategy, so that the change is a single one. Becomes auto if the algorithm lacks an
+/// operation.
 CollectiveChoice kept_choice(const Strategy& strategy, std::initializer_list<Operation> operations);
-/// Of all-gathers and reduce-scatters among the workers of a group, of which there is nothing inside or between.
+/// For all-gathers and reduce-scatters in a group, whose workers have no groups of machines or racks.
 CollectiveChoice kept_choice_inside(const Strategy& strategy, bool is_group);
 CollectiveChoice kept_all_reduce(const Scenario& scenario);
 
-/// Sets that this share of the blocks is computed again.
+/// Settings that recompute this share of the blocks.
 Settings computed_again(const Place<WorkloadTable>& workload, double share);
-/// So many passes of so many samples.
+/// Settings of so many passes of so many samples.
 Settings passes_of(const Place<WorkloadTable>& workload, int accumulation, int batch);
 
 void add_cluster_changes(const Scenario& scenario, ChangeList& changes);
 void add_exchange_changes(const Scenario& scenario, ChangeList& changes);
-/// The same training by other passes and kernels. @pre the scenario trains
+/// Adds other passes and kernels for the same training.
+/// @pre the scenario trains
 void add_workload_changes(const Scenario& scenario, ChangeList& changes);
-/// Other trainings. @pre the scenario trains
+/// Adds other trainings.
+/// @pre the scenario trains
 void add_training_changes(const Scenario& scenario, ChangeList& changes);
 
 }  // namespace stepcast

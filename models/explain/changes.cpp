@@ -26,9 +26,9 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
   const Place<WorkloadTable> here = workload_of(scenario);
   const WorkloadTable& w = here.part;
   struct Step {
-    std::string what;  ///< empty: as it is
+    std::string what;  ///< empty: unchanged
     Settings set;
-    bool is_told = false;  ///< changes_of has it
+    bool is_told = false;  ///< changes_of already has it
   };
   std::vector<Step> passes{{}}, kept{{}}, states{{}};
   for (int parts = 2; w.batch % parts == 0 && w.accumulation <= kMostAccumulation / parts; parts *= 2)

@@ -1,4 +1,4 @@
-// What somebody who wants a faster step could change: a scenario's own alternatives, one change each.
+// Changes that may make a step faster: a scenario's alternatives, one change each.
 #pragma once
 
 #include <string>
@@ -10,38 +10,37 @@
 
 namespace stepcast {
 
-/// Whom a change concerns.
+/// The kind of a change.
 enum class ChangeOf {
-  cluster,    ///< who buys: one number of the cluster, twice as good
-  execution,  ///< who tunes: the same gradients computed or exchanged otherwise; what is learnt stays the same
-  memory,     ///< who has too little of it: the same training carried out leaner
-  training,   ///< who trains: other gradients, or other weights they are taken at; a forecast knows nothing of accuracy
+  cluster,    ///< hardware: one number of the cluster, twice as good
+  execution,  ///< the same gradients, computed or exchanged in another way; learning is unchanged
+  memory,     ///< the same training with less memory
+  training,   ///< other gradients, or applied to other weights; a forecast knows nothing of accuracy
 };
 
 struct Change {
   ChangeOf of = ChangeOf::cluster;
   std::string what;  ///< "link bandwidth 20 Gb/s"
-  /// JSON pointers into the canonical document (to_json), and the values they take.
+  /// JSON pointers into the canonical document (to_json), and the new values.
   std::vector<std::pair<std::string, Json>> set;
 };
 
-/// Every change that the scenario itself suggests, whether or not it can be combined with the rest, which reading the
-/// changed document tells:
+/// Every change that the scenario itself suggests. Reading the changed document tells whether it fits the rest:
 ///
-/// - cluster: each rate doubled and each time or cost halved that is not 0, NICs and cables doubled, oversubscription
-///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
-/// - execution: twice as many passes of half the batch, and the reverse; activations kept or computed again, of each
-///   block or of every second; the other groupings, buckets of four times and a quarter of the cap, overlap; the
-///   cheapest algorithm, of a strategy `collective` each; all-reduce for synchronous servers; servers on all workers'
+/// - cluster: each rate doubled, each nonzero time or cost halved; NICs and cables doubled, oversubscription halved;
+///   all workers twice as fast; unequal workers made alike; no jitter; twice as many workers
+/// - execution: twice as many passes of half the batch, and the reverse; activations kept or recomputed, of each block
+///   or of every second; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest
+///   algorithm, and each one for a strategy `collective`; all-reduce for synchronous servers; servers on all workers'
 ///   hosts, more shards; sharded gradients reduced after every pass, inside groups after every pass, or after the last;
 ///   a transformer's loss fused, its norms and rotary positions by a kernel each or by simple operations
 /// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
-///   batch; gradients reduced in no wider a type than they have; where the layer table gives shapes its variants,
-///   smaller operands that the profile knows and twice the batch
+///   batch; gradients reduced in no wider a type than they have; with shapes in the layer table its variants, smaller
+///   operands that the profile knows, and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
 
-/// More that need less memory for the same training, for who has too little: passes of a half, a quarter and so on of
-/// the batch, activations of each block or of every second computed again, state sharded where it was not, in every
+/// Further changes that need less memory for the same training. Passes have a half, a quarter and so on of the batch.
+/// Activations of each block or of every second are recomputed. State is sharded if it was not. Includes every
 /// combination that changes_of does not have.
 std::vector<Change> leaner_changes(const Scenario& scenario);
 

@@ -1,4 +1,4 @@
-// What who buys a cluster could change: one number of it, twice as good.
+// Changes of the hardware: one number of the cluster, twice as good.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::string words_of(std::string pointer) {
   return pointer;
 }
 
-/// A part's numbers, each twice as good: visits what describe() names, and what that holds.
+/// Makes each number of a part twice as good. Visits the fields of describe(), and the parts in them.
 class TwiceAsGood {
  public:
   TwiceAsGood(std::string pointer, ChangeList& changes) : pointer_(std::move(pointer)), changes_(changes) {}
@@ -84,10 +84,10 @@ class TwiceAsGood {
 void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   const Place<Cluster> cluster = cluster_of(s);
   Cluster numbers = s.cluster;
-  numbers.fits.clear();  // for the reader; nothing is computed from them
+  numbers.fits.clear();  // for readers only; nothing is computed from them
   TwiceAsGood visitor(cluster.pointer, changes);
   Cluster::describe(visitor, numbers);
-  // A platform file has links of its own.
+  // A platform file has its own links.
   if (std::holds_alternative<SimGridXml>(s.cluster.topology))
     std::erase_if(changes.all(), [link = cluster.of(&Cluster::link) + "/"](const Change& change) {
       return change.set.front().first.starts_with(link);
@@ -107,7 +107,7 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   }
   if (worker_kinds(s.cluster).size() > 1)
     changes.add(ChangeOf::cluster, "all workers alike", cluster, &Cluster::groups, {});
-  // Without randomness there is nothing to repeat.
+  // Without randomness there is no need to repeat.
   if (s.cluster.jitter.cv > 0)
     changes.add(ChangeOf::cluster, "no jitter",
                 {setting(cluster, &Cluster::jitter, {}), setting(evaluation_of(s), &Evaluation::runs, 1)});

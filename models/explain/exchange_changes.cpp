@@ -1,4 +1,4 @@
-// What who tunes an exchange could change, and strategies beside it.
+// Changes of the exchange, and other strategies.
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
@@ -21,10 +21,10 @@ std::string_view text_of(ReduceAfter when) {
   throw std::logic_error("no such time to reduce");
 }
 
-/// A choice's own name.
+/// The choice's name.
 constexpr auto kByName = [](const auto& choice) { return std::string(choice.name); };
 
-/// Synchronous, in buckets, from another strategy.
+/// Synchronous training in buckets, from another strategy.
 AllReduceStrategy in_buckets(const CollectiveChoice& collective = {}) {
   return {.collective = collective, .exchange = {.grouping = Grouping::bucketed}};
 }
@@ -40,7 +40,7 @@ class ExchangeChanges {
     cheapest(here);
     servers(x.exchange);
     if (!std::holds_alternative<NoCompressor>(s_.compressor)) return;
-    // Nothing whole would overlap.
+    // A single group would not overlap.
     Exchange exchange = x.exchange.grouping == Grouping::whole_model ? ShardedStrategy{}.exchange : x.exchange;
     exchange.backward_slowdown = x.exchange.backward_slowdown;
     const auto shard = [&](const std::string& where, bool is_group, std::optional<int> group) {
@@ -67,7 +67,7 @@ class ExchangeChanges {
       everywhere.shards = s_.cluster.workers;
       changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
     }
-    // Asynchronous servers take gradients at other weights.
+    // Asynchronous servers use gradients of other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
     changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
                           AllReduceStrategy{.exchange = x.exchange});
@@ -143,7 +143,7 @@ class ExchangeChanges {
       if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm ||
           !may_choose(s_.cluster.algorithms, entry.algorithm, x.operation))
         continue;
-      if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
+      if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // the same single ring
       CollectiveChoice choice;
       choice.algorithm = entry.algorithm;
       changes_.add(kExecution, std::string(name_of(entry.algorithm)), here, &CollectiveBenchmark::collective, choice);
@@ -183,7 +183,7 @@ class ExchangeChanges {
     ParameterServerStrategy beside = servers;
     beside.placement = ServerPlacement::co_located;
     changes_.add_strategy(kExecution, "a server shard on every worker", beside);
-    // Sums that are encoded again are other training.
+    // Encoding sums again is another training.
     beside.two_way = true;
     if (!std::holds_alternative<NoCompressor>(s_.compressor))
       changes_.add_strategy(kTraining, "a server shard on every worker, which compresses its answer", beside);
@@ -191,13 +191,13 @@ class ExchangeChanges {
                           servers);
   }
 
-  /// The workers of a machine or rack, where there are several and all of one size.
+  /// The workers of a machine or rack, if there are several of equal size.
   [[nodiscard]] std::optional<int> machine_group() const {
     const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
     return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
   }
 
-  /// Carriers that encode sums again, as other training does, and auto, which does not.
+  /// Changes of the carrier. Some carriers encode sums again, which is another training; auto does not.
   template <class Kind>
   void carriers(const Place<Kind>& here) {
     if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor))

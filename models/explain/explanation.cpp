@@ -16,7 +16,7 @@
 namespace stepcast {
 namespace {
 
-/// Speedups nearer to 1 than this are no gain worth a line.
+/// Speedups nearer to 1 than this are not shown.
 constexpr double kWorthALine = 0.005;
 
 struct Section {
@@ -27,8 +27,8 @@ struct Section {
 constexpr Section kSections[] = {
     {ChangeOf::cluster, "cluster", "the cluster, with one thing better"},
     {ChangeOf::execution, "execution", "the same training, carried out otherwise"},
-    {ChangeOf::memory, "memory", ""},  // shown where they make it fit
-    {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
+    {ChangeOf::memory, "memory", ""},  // shown if they make it fit
+    {ChangeOf::training, "training", "another training, whose accuracy is not forecast"},
 };
 
 /// The terms of communication by name.
@@ -51,16 +51,16 @@ std::string made_of(const CriticalTask& task) {
   return parts.size() == 1 ? terms.front().name : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "push" of "push 3/161" and of "push 3/161 to 5/161".
+/// Returns "push" for "push 3/161" and for "push 3/161 to 5/161".
 std::string_view kind_of(std::string_view name) {
   name = name.substr(0, name.find(" to "));
   return name.substr(0, name.rfind(' '));
 }
 
-/// Tasks beyond which those of one kind that follow each other are shown as one.
+/// With more tasks than this, consecutive tasks of one kind are shown as one.
 constexpr std::size_t kMostTasks = 12;
 
-/// The first task with the times and terms of both.
+/// A task with the times and terms of two.
 CriticalTask added(CriticalTask a, const CriticalTask& b) {
   a.time += b.time;
   a.communication.latency += b.communication.latency;
@@ -88,7 +88,8 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   return shown;
 }
 
-/// One row for each kind, in order of first appearance: its tasks' times and terms added up, and how many they are.
+/// One row for each kind, in order of first appearance, with the number of its tasks and the sums of their times and
+/// terms.
 std::vector<CriticalTask> by_kind(const std::vector<CriticalTask>& tasks) {
   struct Kind {
     CriticalTask sum;
@@ -109,7 +110,7 @@ std::vector<CriticalTask> by_kind(const std::vector<CriticalTask>& tasks) {
   return rows;
 }
 
-/// Beyond this a replay's step is another than the one that the equations' tasks add up to.
+/// If the replay's step differs by more than this, it is not the sum of the equations' tasks.
 constexpr double kSameStep = 1e-6;
 
 Seconds time_around(const CriticalTasks& critical) {
@@ -120,12 +121,12 @@ Seconds time_around(const CriticalTasks& critical) {
 
 std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   const Seconds whole = time_around(critical);
-  if (whole == Seconds{}) return "what sets the step: nothing, no task takes time\n";
+  if (whole == Seconds{}) return "the step is set by nothing: no task takes time\n";
   const Seconds step = whole / critical.steps;
   const bool others = std::abs((step - shown) / shown) > kSameStep;
   const std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
   const bool in_turn = shown_in_order.size() > kMostTasks;
-  std::string text = fmt::format("what sets the step{}: these tasks, {}, each time around {}\n",
+  std::string text = fmt::format("tasks that set the step{}: {}, each time around {}\n",
                                  others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
                                  in_turn ? "those of different kinds in turn" : "one after the other",
                                  critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
@@ -144,7 +145,7 @@ std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   return text + fmt::format("  busy in each step: {}\n", fmt::join(parts, ", "));
 }
 
-/// Where a step's time goes on the mean worker; for steps whose tasks have no fixed order.
+/// The mean worker's breakdown of a step, for steps whose tasks have no fixed order.
 std::string breakdown_text(const Breakdown& b) {
   const Cause parts[] = {{"forward", b.forward}, {"backward", b.backward},
                          {"update", b.update},   {"encode", b.encode},
@@ -154,11 +155,12 @@ std::string breakdown_text(const Breakdown& b) {
   for (const Cause& part : parts)
     if (part.time > Seconds{}) shares.push_back(fmt::format("{} {}", part.name, share(part.time, b.total())));
   return fmt::format(
-      "where the step's time goes, the mean of all workers (the equations cannot say what sets it; `stepcast trace` shows it):\n  {}\n",
+      "breakdown of the step, the mean of all workers (the equations cannot tell what sets it; `stepcast trace` shows "
+      "it):\n  {}\n",
       fmt::join(shares, ", "));
 }
 
-/// A word of a shell's command line.
+/// Quotes a word of a shell's command line.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./=:,+%@-";
   if (text.find_first_not_of(kPlain) == std::string::npos) return text;
@@ -167,17 +169,17 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-/// A value as --set reads it: a string without its quotes where nothing else could be meant.
+/// A value for --set: a string has no quotes unless they are needed.
 std::string set_text(const Json& value) {
   if (!value.is_string()) return value.dump();
   const std::string text = value.get<std::string>();
   return Json::accept(text) || text.find_first_of("{[\"") != std::string::npos ? value.dump() : text;
 }
 
-/// "~" before what equations estimate.
+/// "~" before the equations' estimates.
 const char* mark(const std::string& estimate) { return estimate.empty() ? "" : "~"; }
 
-/// "!" after what does not fit.
+/// "!" after changes that do not fit.
 std::string gain_text(const ChangedStep& one) {
   return fmt::format("{}{:.3g}x{}", mark(one.estimate), one.speedup, one.lacks_memory ? " !" : "");
 }
@@ -212,7 +214,7 @@ std::string section_text(const Section& section, const Explanation& e) {
     return fmt::format("{}{}{}", mark(one.estimate), one.change.what, one.lacks_memory ? " !" : "");
   });
   line("slower", worse, [](const ChangedStep& one) { return fmt::format("{} {}", one.change.what, gain_text(one)); });
-  // Many are refused for the same reason.
+  // Many changes are refused for the same reason, so each reason is shown once.
   while (!refused.empty()) {
     const std::string reason = refused.front()->refusal;
     const auto others = std::stable_partition(refused.begin(), refused.end(),
@@ -224,7 +226,7 @@ std::string section_text(const Section& section, const Explanation& e) {
   return text;
 }
 
-/// Of a point whose device has too little memory: the changes with which that is enough, the fastest first.
+/// For a point whose device has too little memory: the changes that make it fit, the fastest first.
 std::string fitting_text(const Explanation& e) {
   if (e.point.lacks_memory.empty()) return "";
   std::vector<const ChangedStep*> fitting;
@@ -234,7 +236,7 @@ std::string fitting_text(const Explanation& e) {
   std::stable_sort(fitting.begin(), fitting.end(),
                    [](const ChangedStep* a, const ChangedStep* b) { return a->speedup > b->speedup; });
   TextTable table(1, 3);
-  table.add({"what makes it fit the device's memory", "memory", "step", "throughput"});
+  table.add({"changes that make it fit the device's memory", "memory", "step", "throughput"});
   constexpr std::size_t kMostLines = 10;
   const std::size_t more = fitting.size() - std::min(fitting.size(), kMostLines);
   fitting.resize(fitting.size() - more);
@@ -259,7 +261,7 @@ std::string headline(const Explanation& e) {
                                                      {"bandwidth", bound.bandwidth},
                                                      {"reduction", bound.reduction},
                                                      {"latency", bound.latency}};
-    // The largest of those that apply: latency is none on some steps.
+    // The largest of the terms that apply; some steps have no latency.
     const auto applies =
         std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& kind) { return kind.second == bound.step; });
     text += fmt::format("; no schedule beats {} ({})", human_text(bound.step), applies->first);
@@ -270,7 +272,7 @@ std::string headline(const Explanation& e) {
   return text + "\n";
 }
 
-/// What "~" stands for, and why it is there: the point's own reason is among its notes.
+/// The meaning of "~", and its reason. The point's own reason is among its notes.
 std::string marks_text(const Explanation& e) {
   std::vector<std::string> reasons;
   for (const ChangedStep& one : e.changes)

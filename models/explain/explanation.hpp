@@ -1,4 +1,4 @@
-// Why a step takes as long as it does, and what would change that.
+// Explains a step's time, and the changes that would help.
 #pragma once
 
 #include <optional>
@@ -12,37 +12,38 @@
 
 namespace stepcast {
 
-/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+/// Version of the JSON document's shape. It increases when a field changes its meaning or is removed.
 inline constexpr int kExplanationSchemaVersion = 1;
 
-/// What came of a change.
+/// The result of a change.
 struct ChangedStep {
   Change change;
-  Seconds step{};  ///< with the change
-  /// Throughput with it over throughput without; of a collective alone, step without over step with it.
+  Seconds step{};  ///< step time with the change
+  /// Throughput with the change over throughput without; for a collective alone, the inverse ratio of step times.
   double speedup = 1.0;
-  std::string estimate{};         ///< not empty: `step` is of equations that may be off there, and why
-  std::string refusal{};          ///< not empty: it cannot be combined with the rest of the scenario, and why
-  std::optional<Bytes> memory{};  ///< that a worker needs with the change, where that is known
-  bool lacks_memory = false;      ///< a worker's memory is more than the device has, as the point's own is
+  std::string estimate{};         ///< not empty: why `step` is an estimate of equations that may be off
+  std::string refusal{};          ///< not empty: why the rest of the scenario does not allow the change
+  std::optional<Bytes> memory{};  ///< memory that a worker needs with the change, if known
+  /// A worker needs more memory than the device has; also set if the unchanged point does.
+  bool lacks_memory = false;
 };
 
 struct Explanation {
   std::string name;
   PointReport point;
-  std::optional<CriticalTasks> critical;  ///< of the equations, also beside a replay; nothing where they cannot tell
+  std::optional<CriticalTasks> critical;  ///< by the equations, also beside a replay; empty if they cannot answer
   std::vector<ChangedStep> changes;
 };
 
-/// A share of the critical cycle and what it is spent on: computing by phase, communication by latency, bandwidth
-/// (with the hosts' copies), reduction and set-up. In order of size; they add up to the equations' step time.
+/// A share of the critical cycle. Computing is split by phase; communication into latency, bandwidth (with the hosts'
+/// copies), reduction and set-up. Shares are in order of size and add up to the equations' step time.
 struct Cause {
   std::string name;
   Seconds time{};  ///< of one step
 };
 std::vector<Cause> causes_of(const CriticalTasks& critical);
 
-/// A change as options of a POSIX shell's command line, quoted where it has to be.
+/// A change as options for a POSIX shell, quoted if necessary.
 std::string as_options(const Change& change);
 
 std::string to_text(const Explanation& explanation);

@@ -1,4 +1,4 @@
-// What who trains could change: the same training by other passes and kernels, and other trainings.
+// Changes of the computing: the same training by other passes and kernels, and other trainings.
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
 
-/// The same samples in more passes, or in fewer. Times of a table with times do not follow its batch.
+/// The same samples in more passes, or in fewer. Times in a table do not follow its batch.
 void add_passes(const Place<WorkloadTable>& here, ChangeList& changes) {
   const WorkloadTable& w = here.part;
   if (!gives_shapes(w)) return;
@@ -47,7 +47,7 @@ void add_code(const Place<Transformer>& here, ChangeList& changes) {
   changes.add(kExecution, other, here, &Transformer::composed, !x.composed);
 }
 
-/// Whether the compressor's messages are gathered, and the algorithm that was chosen gathers nothing.
+/// Whether the compressor's messages are gathered, but the chosen algorithm has no all-gather.
 bool needs_another_algorithm(const Scenario& scenario, const Compressor& compressor) {
   const CollectiveChoice* choice = collective_of(scenario.strategy);
   if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice)
@@ -57,7 +57,7 @@ bool needs_another_algorithm(const Scenario& scenario, const Compressor& compres
 
 void add_compressors(const Scenario& scenario, ChangeList& changes) {
   for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
-    // A ratio of what, nobody says.
+    // A plain ratio has no method behind it.
     if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(scenario.compressor)) return;
     std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
     Settings set{{"/compressor", {{"kind", Part::kind}}}};
@@ -82,7 +82,7 @@ void add_other_strategies(const Scenario& scenario, ChangeList& changes) {
     changes.add_strategy(kTraining, "gossip", GossipStrategy{});
 }
 
-/// Types of numbers that the profile has a rate of.
+/// Types of numbers for which the profile has a rate.
 void add_types(const Place<WorkloadTable>& here, ChangeList& changes) {
   const WorkloadTable& w = here.part;
   if (!w.profile) return;
@@ -125,7 +125,7 @@ void add_training_changes(const Scenario& scenario, ChangeList& changes) {
   else
     changes.add(kTraining, fmt::format("accumulation of {}", 2 * w.accumulation), here, &WorkloadTable::accumulation,
                 2 * w.accumulation);
-  // A table of times keeps them whatever its batch, dtype or variant are said to be.
+  // A table with times keeps them, whatever its batch, dtype or variant.
   if (!gives_shapes(w)) return;
   if (w.variant) changes.add(kTraining, "the network unfactorized", here, &WorkloadTable::variant, {});
   for (const WorkloadVariant& variant : w.variants)

@@ -67,7 +67,7 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : m
 
 std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fabric& fabric,
                                                          const std::vector<double>& latencies) {
-  // Of more latencies than these the longest count as one: that they end after the others is not used then.
+  // Longer latencies than so many kinds count as the longest of them; their later end is not used then.
   constexpr std::size_t kMostLatencies = 8;
   std::vector<double> kinds = latencies;
   std::sort(kinds.begin(), kinds.end());

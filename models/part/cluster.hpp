@@ -84,10 +84,10 @@ struct Nodes {
     v.required("gpus_per_node", x.gpus_per_node, "workers on one machine", at_least(1));
     v.required("inner", x.inner, "link between the GPUs of one machine (NVLink, PCIe)");
     v.optional("nics", x.nics, "network interfaces of one machine", at_least(1));
-    v.optional("nic_of_gpu", x.nic_of_gpu, "which of them a GPU uses");
+    v.optional("nic_of_gpu", x.nic_of_gpu, "the NIC that a GPU uses");
     v.optional(
         "racks", x.racks,
-        "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
+        "racks of the machines, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
   }
   bool operator==(const Nodes&) const = default;
 };
@@ -191,8 +191,8 @@ struct WorkerGroup {
   static void describe(V& v, WorkerGroup& x) {
     v.required("count", x.count, "workers in this group", at_least(1));
     v.optional("speed", x.speed, "compute speed against the workload's times (0.5: twice as long)", positive);
-    v.optional("bandwidth", x.bandwidth, "of their links, if not link.bandwidth", bandwidth_limits);
-    v.optional("latency", x.latency, "of their links, if not link.latency", latency_limits);
+    v.optional("bandwidth", x.bandwidth, "bandwidth of their links; null: link.bandwidth", bandwidth_limits);
+    v.optional("latency", x.latency, "latency of their links; null: link.latency", latency_limits);
   }
   bool operator==(const WorkerGroup&) const = default;
 };
@@ -245,7 +245,9 @@ struct TcpTransport {
   template <class V>
   static void describe(V& v, TcpTransport& x) {
     v.optional("latency_factor", x.latency_factor,
-               "multiplies every latency; 13.01 is SimGrid's calibration of a LAN, 1 keeps what is distance", positive);
+               "multiplies every latency; 13.01 is SimGrid's calibration of a LAN, 1 keeps latencies that come from "
+               "distance",
+               positive);
     v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies every bandwidth", between(1e-6, 1));
     v.optional("cross_traffic", x.cross_traffic, "acknowledgements take 5 % of the reverse direction");
     v.optional(
@@ -269,9 +271,9 @@ struct Protocol {
 
   template <class V>
   static void describe(V& v, Protocol& x) {
-    v.required("name", x.name, "what reports call it");
+    v.required("name", x.name, "its name in reports");
     v.optional("latency_factor", x.latency_factor, "multiplies the links' latencies", at_least(1));
-    v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies the links' bandwidths, for what it carries",
+    v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies the links' bandwidths for its payload",
                Limits{0.0, true, 1.0});
   }
   bool operator==(const Protocol&) const = default;
@@ -290,17 +292,17 @@ struct LinkFit {
   template <class V>
   static void describe(V& v, LinkFit& x) {
     v.required("source", x.source, "file and program that measured it");
-    v.required("benchmark", x.benchmark, "what was timed, and the algorithm whose closed form was fitted");
+    v.required("benchmark", x.benchmark, "the timed operation, and the algorithm with the fitted closed form");
     v.optional(
         "algorithm", x.algorithm,
-        "that algorithm: a collective that is carried out otherwise has a note; auto: the quickest of the cluster's "
-        "algorithms; null: point to point");
+        "that algorithm; collectives by another one get a note; auto: the fastest of the cluster's algorithms; null: "
+        "point to point");
     v.required("from", x.from, "least size of the range", non_negative);
     v.required("to", x.to, "largest size of the range", non_negative);
-    v.required("latency", x.latency, "α that fits best; below 0 where the range only continues another", any);
+    v.required("latency", x.latency, "the fitted α; below 0 if the range only continues another", any);
     v.required("latency_low", x.latency_low, "lower end of its 95 % interval", any);
     v.required("latency_high", x.latency_high, "upper end of its 95 % interval", any);
-    v.required("bandwidth", x.bandwidth, "1/β that fits best; null: time does not grow with size there", positive);
+    v.required("bandwidth", x.bandwidth, "the fitted 1/β; null: time does not grow with size there", positive);
     v.required("bandwidth_low", x.bandwidth_low, "lower end of its 95 % interval; null: no bound", positive);
     v.required("bandwidth_high", x.bandwidth_high, "upper end of its 95 % interval; null: no bound", positive);
   }
@@ -314,8 +316,10 @@ struct HourlyPrices {
 
   template <class V>
   static void describe(V& v, HourlyPrices& x) {
-    v.required("worker", x.worker, "of an hour of one worker, in whatever currency", non_negative);
-    v.optional("server", x.server, "of an hour of one dedicated parameter server, in the same; null: a worker's",
+    v.required("worker", x.worker, "price of an hour of one worker, in any currency", non_negative);
+    v.optional("server", x.server,
+               "price of an hour of one dedicated parameter server, in the same currency; null: a "
+               "worker's",
                non_negative);
   }
   bool operator==(const HourlyPrices&) const = default;
@@ -328,9 +332,9 @@ template <>
 struct Choices<RingLatency> {
   static constexpr std::array table = {
       Choice<RingLatency>{"mean", RingLatency::mean,
-                          "the mean latency of the ring's hops: ranks pass on what has come, without a barrier"},
+                          "the mean latency of the ring's hops: ranks pass messages on without a barrier"},
       Choice<RingLatency>{"slowest", RingLatency::slowest,
-                          "its own hop's latency, and every round for the slowest hop: a ring of rendezvous"},
+                          "its own hop's latency; every round also waits for the slowest hop: a ring of rendezvous"},
   };
 };
 
@@ -355,11 +359,11 @@ struct Cluster {
 
   template <class V>
   static void describe(V& v, Cluster& x) {
-    v.optional("name", x.name, "what tables call it");
-    v.optional("description", x.description, "where its numbers come from");
+    v.optional("name", x.name, "its name in tables");
+    v.optional("description", x.description, "source of its numbers");
     v.optional("gpu", x.gpu,
-               "device profile of its GPUs, by name or path, such as h100-datasheet: a workload with shapes takes it "
-               "where it names no profile, and one with another GPU's profile has a note; null: any GPU");
+               "device profile of its GPUs, by name or path, such as h100-datasheet. A workload with shapes uses it "
+               "by default, and a note tells if it names another GPU's profile; null: any GPU");
     v.required("workers", x.workers, "number of workers, one GPU each", between(1, 16777216));
     v.required("link", x.link, "a host's link into the interconnect");
     v.optional("topology", x.topology, "how the hosts are connected");
@@ -373,18 +377,16 @@ struct Cluster {
                "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional(
         "protocols", x.protocols,
-        "ways to send a collective's messages, each of which goes by the quickest (NCCL's LL, LL128, Simple), over "
-        "the latency and bandwidth of the links, which have the best of each; none: all messages have the links'");
+        "protocols for a collective's messages (NCCL's LL, LL128, Simple); each collective uses the fastest. The "
+        "links' latency and bandwidth are the best of all protocols; none: all messages have the links'");
     v.optional(
         "algorithms", x.algorithms,
-        "of collectives, that its library has: auto chooses among them, of an operation for which there is one; none: "
-        "among all");
-    v.optional("ring_latency", x.ring_latency, "what a message of a ring waits for, where its hops are unlike");
+        "collective algorithms of its library: auto chooses among those that have the operation, if any; none: among "
+        "all");
+    v.optional("ring_latency", x.ring_latency, "the latency that a ring's message waits for, if its hops differ");
     v.optional("prices", x.prices,
-               "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
-    v.optional(
-        "fits", x.fits,
-        "measurements that the link's numbers come from; for the reader and for notes, no simulation takes them");
+               "prices of its hosts, which add the cost of a million samples and of a run to reports; null: unknown");
+    v.optional("fits", x.fits, "measurements behind the link's numbers; for readers and notes, not for simulation");
   }
   bool operator==(const Cluster&) const = default;
 };

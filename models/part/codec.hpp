@@ -17,7 +17,7 @@ struct Choices<GpuSharing> {
       Choice<GpuSharing>{"serial", GpuSharing::serial,
                          "one after the other: an encode kernel holds up back-propagation until it ends"},
       Choice<GpuSharing>{"fair", GpuSharing::fair,
-                         "side by side on streams of their own, each at half speed (replay only)"},
+                         "at the same time on separate streams, each at half speed (replay only)"},
   };
 };
 
@@ -32,8 +32,8 @@ struct CodecSettings {
     v.optional("device", x.device, "device profile that prices the compressor's kernels; null: the workload's");
     v.optional(
         "slowdown", x.slowdown,
-        "how many times as long as the device's rates say every kernel of the compressor takes, as code does that "
-        "is put together of a framework's operations; not of times that compressor ratio gives",
+        "factor on the times of all compressor kernels, above the device's rates, for code composed of a framework's "
+        "operations. It does not apply to times that compressor ratio gives",
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");

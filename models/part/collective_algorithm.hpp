@@ -41,7 +41,8 @@ struct Choices<Algorithm> {
       Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
       Choice<Algorithm>{
           "hierarchical", Algorithm::hierarchical,
-          "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather inside, or what of it the collective needs"},
+          "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather "
+          "inside, or the steps of these that the collective needs"},
       Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
       Choice<Algorithm>{"pairwise", Algorithm::pairwise, "all-to-all in p-1 rounds: in round r with the ranks r away"},
       Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
@@ -69,9 +70,8 @@ struct Choices<ExchangeOrder> {
   static constexpr std::array table = {
       Choice<ExchangeOrder>{"near-first", ExchangeOrder::near_first,
                             "the largest messages go to the rank beside, the smallest to the farthest (MPICH's order)"},
-      Choice<ExchangeOrder>{
-          "far-first", ExchangeOrder::far_first,
-          "the largest messages go to the farthest rank, so that each ends with the block of its rank"},
+      Choice<ExchangeOrder>{"far-first", ExchangeOrder::far_first,
+                            "the largest messages go to the farthest rank, and each rank ends with its own block"},
   };
 };
 
@@ -92,15 +92,15 @@ struct CollectiveChoice {
                at_least(1));
     v.optional("pipeline_segments", x.pipeline_segments,
                "double-binary-tree, alone or between groups, and nccl-tree: segments of each tree's part; auto: the "
-               "cheapest number, of nccl-tree the cheapest power of two",
+               "cheapest number, for nccl-tree the cheapest power of two",
                between(1, 65536));
     v.optional("rings", x.rings,
                "multi-ring: how many, nccl-tree: pairs of trees, at most one for each worker of a group; auto: one for "
                "each NIC of a machine, and one inside a single one",
                between(1, 65536));
-    v.optional(
-        "between", x.between_groups,
-        "hierarchical: what runs between groups: ring or recursive-doubling, of an all-reduce halving-doubling or double-binary-tree too; auto: the cheapest by the equations");
+    v.optional("between", x.between_groups,
+               "hierarchical: the algorithm between groups: ring or recursive-doubling, for an all-reduce also "
+               "halving-doubling or double-binary-tree; auto: the cheapest by the equations");
     v.optional("exchange_order", x.exchange_order,
                "halving-doubling, alone or between groups: which partner each rank exchanges with first");
   }

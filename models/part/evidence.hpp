@@ -23,7 +23,6 @@ struct Choices<Evidence> {
 
 /// An entry's spread s: the true time lies between 1/(1 + s) and 1 + s times the stated or computed time.
 inline constexpr Limits kSpread = between(0, 100);
-inline constexpr const char* kSpreadMeaning =
-    "s: the time lies within a factor 1 + s of the one stated; null: not known";
+inline constexpr const char* kSpreadMeaning = "s: the time lies within a factor 1 + s of the stated one; null: unknown";
 
 }  // namespace stepcast

@@ -146,7 +146,7 @@ struct Attention {
                "one kernel whose scores stay on the chip (FlashAttention); false: they are kept in memory");
     v.optional(
         "causal", x.causal,
-        "with `fused`: half of the scores are computed; otherwise all are, and masked, so that it changes nothing");
+        "with `fused`: half of the scores are computed; otherwise all are computed and masked, without effect on time");
   }
   bool operator==(const Attention&) const = default;
 };
@@ -198,7 +198,8 @@ struct LayerNorm {
     v.optional("bias", x.bias, "whether each element has a bias beside its weight; RMSNorm has none");
     v.optional(
         "composed", x.composed,
-        "without bias: by simple operations in fp32 with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
+        "without bias: by simple operations in fp32 with a kernel each, like Hugging Face's Llama without a compiler; "
+        "false: one kernel");
   }
   bool operator==(const LayerNorm&) const = default;
 };
@@ -225,7 +226,7 @@ struct Activation {
 
   template <class V>
   static void describe(V& v, Activation& x) {
-    v.optional("function", x.function, "which one");
+    v.optional("function", x.function, "the function");
     v.required("elements", x.elements, "elements of one sample", kElements);
   }
   bool operator==(const Activation&) const = default;
@@ -253,7 +254,7 @@ struct Pool {
 
   template <class V>
   static void describe(V& v, Pool& x) {
-    v.optional("function", x.function, "which value");
+    v.optional("function", x.function, "the value of a window");
     v.required("channels", x.channels, "channels", kSize);
     v.required("kernel", x.kernel, "[height, width] of the window");
     v.optional("stride", x.stride, "step of the window", between(1, 1000));
@@ -302,7 +303,7 @@ struct Rotary {
     v.required("passed", x.passed, "elements of its values, which are handed on", kElements);
     v.optional(
         "composed", x.composed,
-        "by simple operations with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
+        "by simple operations with a kernel each, like Hugging Face's Llama without a compiler; false: one kernel");
   }
   bool operator==(const Rotary&) const = default;
 };
@@ -333,7 +334,8 @@ struct SoftmaxLoss {
     v.optional("rows", x.rows, "rows of one sample", between(1, 1e9));
     v.optional(
         "fused", x.fused,
-        "computed with the product before it, some rows at a time, so that the scores of all rows are never there at once (Wijmans et al. 2024); it changes the memory alone");
+        "computed with the product before it, some rows at a time, without ever storing all scores (Wijmans et al. "
+        "2024); changes the memory alone");
   }
   bool operator==(const SoftmaxLoss&) const = default;
 };

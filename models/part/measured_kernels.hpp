@@ -21,7 +21,7 @@ void describe_sampling(V& v, Entry& x) {
              non_negative);
   v.optional("start_spread", x.start_spread,
              "largest less least of the medians of process starts, over the median; null: not known", non_negative);
-  v.optional("samples", x.samples, "times that the entry rests on; null: not known", at_least(1));
+  v.optional("samples", x.samples, "number of times behind the entry; null: unknown", at_least(1));
   v.optional("discarded", x.discarded, "times left out because the clock had dropped; null: not known", non_negative);
 }
 
@@ -38,7 +38,7 @@ struct LayerEntry {
 
   template <class V>
   static void describe(V& v, LayerEntry& x) {
-    v.required("shape", x.shape, "what the layer computes");
+    v.required("shape", x.shape, "the layer's computation");
     v.required("batch", x.batch, "samples that it was timed with", at_least(1));
     v.required("dtype", x.dtype, "type of the operands");
     v.optional("forward", x.forward, "forward time; null: by the roofline", positive);
@@ -46,7 +46,7 @@ struct LayerEntry {
     v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline",
                positive);
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the times stand");
+    v.required("source", x.source, "source of the times");
     describe_sampling(v, x);
   }
   bool operator==(const LayerEntry&) const = default;
@@ -103,9 +103,9 @@ struct RooflineSpread {
   static void describe(V& v, RooflineSpread& x) {
     v.required("dtype", x.dtype, "type of the operands");
     v.required("spread", x.spread, "s: times by the roofline lie within a factor 1 + s of the kernels'", kSpread);
-    v.required("parts", x.parts, "times of layers' parts that it rests on", at_least(1));
+    v.required("parts", x.parts, "number of layers' parts behind it", at_least(1));
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "what was compared");
+    v.required("source", x.source, "the compared times");
   }
   bool operator==(const RooflineSpread&) const = default;
 };
@@ -118,7 +118,7 @@ struct RateKnot {
   template <class V>
   static void describe(V& v, RateKnot& x) {
     v.required("bytes", x.bytes, "bytes read and written", positive);
-    v.required("time", x.time, "time at so many bytes, without the arithmetic of a peak of its own", positive);
+    v.required("time", x.time, "time for so many bytes, without arithmetic that has its own peak", positive);
   }
   bool operator==(const RateKnot&) const = default;
 };
@@ -165,10 +165,10 @@ struct KernelEntry {
     v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken",
                positive);
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the numbers stand");
-    v.optional("knots", x.knots, "where the time bends, in order of bytes; empty: one straight line");
+    v.required("source", x.source, "source of the numbers");
+    v.optional("knots", x.knots, "the bends of the time, in order of bytes; empty: one straight line");
     v.optional("range", x.range, "bytes of the sizes measured; beyond them it is an extrapolation; null: not known");
-    v.optional("errors", x.errors, "of the fit, on sizes held out; null: not known");
+    v.optional("errors", x.errors, "error of the fit, on sizes held out; null: unknown");
     describe_sampling(v, x);
   }
   bool operator==(const KernelEntry&) const = default;

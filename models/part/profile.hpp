@@ -31,7 +31,7 @@ struct StepCheck {
     v.required("dtype", x.dtype, "type of the operands");
     v.required("assembled", x.assembled, "forward, backward and update by this profile", positive);
     v.required("measured", x.measured, "the step on the device, median", positive);
-    v.required("source", x.source, "whose kernels were run");
+    v.required("source", x.source, "origin of the kernels");
   }
   bool operator==(const StepCheck&) const = default;
 };
@@ -49,7 +49,7 @@ struct MeasuredDevice {
 
   template <class V>
   static void describe(V& v, MeasuredDevice& x) {
-    v.required("name", x.name, "as its driver calls it");
+    v.required("name", x.name, "the driver's name for it");
     v.required("compute_capability", x.compute_capability, "such as 9.0");
     v.required("driver", x.driver, "highest CUDA version that the driver knows");
     v.required("toolkit", x.toolkit, "version of the CUDA runtime");
@@ -61,7 +61,8 @@ struct MeasuredDevice {
     v.required("date", x.date, "first day of the measurement, YYYY-MM-DD");
     v.optional(
         "event_overhead", x.event_overhead,
-        "what the events around a sample added to it, and no time of the profile holds; null: nothing was taken off",
+        "time that the events around a sample add to it, subtracted from all times of the profile; null: nothing was "
+        "subtracted",
         positive);
   }
   bool operator==(const MeasuredDevice&) const = default;
@@ -94,19 +95,18 @@ struct DeviceProfile {
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
-    v.optional("schema_version", x.schema_version, "of this format; a reader refuses what is newer than itself",
+    v.optional("schema_version", x.schema_version, "version of this format; a reader refuses newer ones",
                between(1, kProfileVersion));
-    v.required("name", x.name, "what tables call it");
-    v.optional("description", x.description, "which device, in which form");
+    v.required("name", x.name, "its name in tables");
+    v.optional("description", x.description, "the device, and its form factor");
     v.optional("gpu", x.gpu, "model of the GPU without its memory or form, such as H100; null: device.name");
-    v.optional("device", x.device, "on what it was measured; null: not measured");
+    v.optional("device", x.device, "machine of the measurement; null: not measured");
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
-    v.optional("memory", x.memory,
-               "how much of it the device has; null: not known, and nothing is said to be too large for it");
+    v.optional("memory", x.memory, "size of the device's memory; null: unknown, and nothing is reported as too large");
     v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
     v.optional("clock", x.clock,
-               "highest clock of the processors; what a kernel's fixed time goes with from one device to another");
+               "highest clock of the processors; a kernel's fixed time scales with it from one device to another");
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
     v.optional(
         "attention_efficiency", x.attention_efficiency,

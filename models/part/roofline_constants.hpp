@@ -23,7 +23,7 @@ struct PeakRate {
     v.required("dtype", x.dtype, "type of the operands");
     v.required("rate", x.rate, "highest rate, a multiply-accumulate being two operations", positive);
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands");
+    v.required("source", x.source, "source of the number");
     v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const PeakRate&) const = default;
@@ -41,7 +41,7 @@ struct ProfileEntry {
   static void describe(V& v, ProfileEntry& x) {
     v.required("value", x.value, "the number", positive);
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
     v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const ProfileEntry&) const = default;
@@ -57,7 +57,7 @@ struct ProfileShare {
   static void describe(V& v, ProfileShare& x) {
     v.required("value", x.value, "the share, 1 being all", Limits{0.0, true, 1.0});
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
   }
   bool operator==(const ProfileShare&) const = default;
 };
@@ -72,7 +72,7 @@ struct RooflineBend {
   static void describe(V& v, RooflineBend& x) {
     v.required("value", x.value, "exponent k: 1 adds the two times, a large one takes the longer", between(1, 64));
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
   }
   bool operator==(const RooflineBend&) const = default;
 };
@@ -89,7 +89,7 @@ struct WinogradGain {
     v.required("value", x.value, "multiplications by definition over those done: 1 without, 2.25 for F(2x2, 3x3)",
                between(1, 9));
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
   }
   bool operator==(const WinogradGain&) const = default;
 };

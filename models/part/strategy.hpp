@@ -22,7 +22,8 @@ struct Choices<Grouping> {
       Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
       Choice<Grouping>{
           "per-block", Grouping::per_block,
-          "tensors of one block together, as FSDP is mostly used: those that follow each other and whose names are alike up to their first number"},
+          "tensors of one block together, the usual way of FSDP: consecutive tensors whose names agree up to their "
+          "first number"},
   };
 };
 
@@ -36,12 +37,13 @@ struct Exchange {
 
   template <class V>
   static void describe(V& v, Exchange& x) {
-    v.optional("grouping", x.grouping, "which gradients travel together");
+    v.optional("grouping", x.grouping, "gradients that travel together");
     v.optional("bucket_cap", x.bucket_cap,
                "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
     v.optional(
         "first_bucket", x.first_bucket,
-        "bucketed: cap of the first bucket, so that communication starts early; auto: 1 MiB (as PyTorch DDP has it), or bucket_cap where that is less",
+        "bucketed: cap of the first bucket, for an early start of communication; auto: 1 MiB (PyTorch DDP's), or "
+        "bucket_cap if that is less",
         positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
     v.optional(
@@ -63,7 +65,7 @@ enum class Carrier { automatic, all_reduce, all_gather, all_to_all, in_collectiv
 template <>
 struct Choices<Carrier> {
   static constexpr std::array table = {
-      Choice<Carrier>{"auto", Carrier::automatic, "all-reduce where messages can be summed, otherwise all-gather"},
+      Choice<Carrier>{"auto", Carrier::automatic, "all-reduce if messages can be summed, otherwise all-gather"},
       Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
       Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
       Choice<Carrier>{
@@ -80,14 +82,14 @@ struct AllReduceStrategy {
   static constexpr std::string_view kind = "all-reduce";
   static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
   CollectiveChoice collective{};
-  Exchange exchange{};
+  Exchange exchange{.grouping = Grouping::bucketed};
   Carrier carrier = Carrier::automatic;
 
   template <class V>
   static void describe(V& v, AllReduceStrategy& x) {
     v.optional("collective", x.collective, "the collective that carries gradients");
-    v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
-    v.optional("exchange", x.exchange, "which gradients travel together, and when");
+    v.optional("carrier", x.carrier, "the collective for compressed gradients");
+    v.optional("exchange", x.exchange, "gradients that travel together, and when");
   }
   bool operator==(const AllReduceStrategy&) const = default;
 };
@@ -97,7 +99,7 @@ enum class ServerPlacement { dedicated, co_located };
 template <>
 struct Choices<ServerPlacement> {
   static constexpr std::array table = {
-      Choice<ServerPlacement>{"dedicated", ServerPlacement::dedicated, "each shard on a host of its own"},
+      Choice<ServerPlacement>{"dedicated", ServerPlacement::dedicated, "each shard on a separate host"},
       Choice<ServerPlacement>{"co-located", ServerPlacement::co_located,
                               "beside workers, one a worker at most, spread over machines and racks"},
   };
@@ -109,7 +111,7 @@ template <>
 struct Choices<Consistency> {
   static constexpr std::array table = {
       Choice<Consistency>{"synchronous", Consistency::synchronous, "servers update once all workers have pushed"},
-      Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; nobody waits"},
+      Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; no worker waits"},
       Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous,
                           "asynchronous, but no worker more than `bound` steps ahead"},
   };
@@ -146,8 +148,10 @@ struct ParameterServerStrategy {
     v.optional("shards", x.shards, "M: servers the parameters are divided over", between(1, 65536));
     v.optional(
         "placement", x.placement,
-        "where the shards run; co-located ones are dealt in turn to the machines of nodes, or to racks, on each to one worker after the other; in a fat-tree, torus or dragonfly shard j is beside worker floor(j*p/M), else beside worker j");
-    v.optional("consistency", x.consistency, "who waits for whom");
+        "hosts of the shards. Co-located ones go in turn to the machines of nodes, or to racks, and there to one "
+        "worker after the other; in a fat-tree, torus or dragonfly shard j is beside worker floor(j*p/M), else beside "
+        "worker j");
+    v.optional("consistency", x.consistency, "the rule by which workers and servers wait");
     v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest",
                between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");
@@ -157,8 +161,9 @@ struct ParameterServerStrategy {
                "update time on one server that held all parameters, over the workload's update time", non_negative);
     v.optional(
         "two_way", x.two_way,
-        "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise servers update and parameters come back as they are");
-    v.optional("exchange", x.exchange, "which gradients travel together, and when");
+        "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise "
+        "servers update and send back uncompressed parameters");
+    v.optional("exchange", x.exchange, "gradients that travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;
 };
@@ -178,11 +183,11 @@ struct PipelinedStrategy {
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
     v.optional("segments", x.segments,
-               "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it",
+               "L: pieces of the gradient, exchanged one after the other, each once back-propagation has computed it",
                between(1, 1024));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
     v.optional("collective", x.collective, "the collective that carries gradients");
-    v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
+    v.optional("carrier", x.carrier, "the collective for compressed gradients");
   }
   bool operator==(const PipelinedStrategy&) const = default;
 };
@@ -199,7 +204,8 @@ struct Choices<ShardingStage> {
                             "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
       Choice<ShardingStage>{
           "parameters", ShardingStage::parameters,
-          "gathered unit by unit, let go, and gathered again for the backward pass, but for the last unit, which is kept (ZeRO-3, FSDP's FULL_SHARD)"},
+          "gathered unit by unit, released, and gathered again for the backward pass, except the last unit, which is "
+          "kept (ZeRO-3, FSDP's FULL_SHARD)"},
   };
 };
 
@@ -213,7 +219,8 @@ struct Choices<ReduceAfter> {
                           "once a step: until then each worker adds up gradients of the whole model (FSDP's no_sync)"},
       Choice<ReduceAfter>{
           "every-pass", ReduceAfter::every_pass,
-          "after each pass, so that a worker adds up its share alone (FSDP without no_sync, ZeRO-2 and -3): less memory, as many times the bytes"},
+          "after each pass, so a worker adds up only its share (FSDP without no_sync, ZeRO-2 and -3): less memory, "
+          "more bytes by the number of passes"},
       Choice<ReduceAfter>{
           "inside-every-pass", ReduceAfter::inside_every_pass,
           "inside groups after each pass, between them after the last (set_requires_all_reduce of FSDP2): with group_size"},
@@ -244,23 +251,24 @@ struct ShardedStrategy {
 
   template <class V>
   static void describe(V& v, ShardedStrategy& x) {
-    v.optional("stage", x.stage, "what workers hold a share of, and when they gather the parameters");
+    v.optional("stage", x.stage, "the state that workers share, and when they gather the parameters");
     v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes",
                between(0, 1024));
-    v.optional(
-        "group_size", x.group_size,
-        "g: workers that the state is shared out among, consecutive ranks, such as those of a machine (FSDP's HYBRID_SHARD); each such group holds all of the model; null: all workers",
-        at_least(1));
+    v.optional("group_size", x.group_size,
+               "g: workers that share one copy of the state, consecutive ranks, such as those of a machine (FSDP's "
+               "HYBRID_SHARD); each group holds the whole model; null: all workers",
+               at_least(1));
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
     v.optional(
         "all_reduce", x.all_reduce,
         "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");
     v.optional("exchange", x.exchange,
-               "which parameters make a unit (backward order), and whether units travel during computation");
+               "parameters that make a unit (backward order), and whether units travel during computation");
     v.optional("reduce_after", x.reduce_after, "with accumulation: the passes whose gradients are reduced");
     v.optional(
         "reduce_dtype", x.reduce_dtype,
-        "type in which gradients are reduced and kept, where not the workload's dtype, in which parameters are gathered (reduce_dtype of FSDP's mixed precision)");
+        "type in which gradients are reduced and kept (reduce_dtype of FSDP's mixed precision); null: the workload's "
+        "dtype, in which parameters are gathered");
   }
   bool operator==(const ShardedStrategy&) const = default;
 };
@@ -282,11 +290,11 @@ struct LocalSgdStrategy {
     v.optional("steps", x.steps, "H: steps from one averaging to the next; 1 averages after every step",
                between(1, 10000));
     v.optional("grouping", x.grouping,
-               "which parameters travel together; all are ready at once, when the last of the H updates ends");
+               "parameters that travel together; all are ready at once, when the last of the H updates ends");
     v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size",
                positive);
     v.optional("collective", x.collective, "the collective that averages parameters");
-    v.optional("carrier", x.carrier, "which collective that is, when what the H steps changed is compressed");
+    v.optional("carrier", x.carrier, "the collective for compressed changes of the H steps");
     v.optional(
         "outer_update_factor", x.outer_update_factor,
         "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none",
@@ -319,7 +327,7 @@ struct CollectiveBenchmark {
 
   template <class V>
   static void describe(V& v, CollectiveBenchmark& x) {
-    v.optional("operation", x.operation, "which collective");
+    v.optional("operation", x.operation, "the collective operation");
     v.required("size", x.size, "n: bytes of the whole buffer (all-gather: of the gathered result)", positive);
     v.optional("collective", x.collective, "its algorithm");
   }

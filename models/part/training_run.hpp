@@ -21,10 +21,10 @@ struct OneOffCost {
 
   template <class V>
   static void describe(V& v, OneOffCost& x) {
-    v.required("what", x.what, "what the time is spent on");
+    v.required("what", x.what, "the purpose of the time");
     v.required("time", x.time, "how long it takes", non_negative);
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
   }
   bool operator==(const OneOffCost&) const = default;
 };
@@ -37,7 +37,7 @@ struct TrainingPhase {
 
   template <class V>
   static void describe(V& v, TrainingPhase& x) {
-    v.required("name", x.name, "what tables call the phase");
+    v.required("name", x.name, "the phase's name in tables");
     v.required("epochs", x.epochs, "times that the data set is seen", between(1, 1000000));
     v.optional("set", x.set,
                "JSON pointers and the values they take in this phase: a workload's variant, its batch, a compressor");
@@ -60,7 +60,7 @@ struct EpochsToTarget {
     v.optional("variant", x.variant, "name of the workload's variant in the last phase; null: any");
     v.required("epochs", x.epochs, "epochs until the target was reached", between(1, 1000000));
     v.required("evidence", x.evidence, "kind of source");
-    v.required("source", x.source, "who measured it, on what");
+    v.required("source", x.source, "source of the measurement, and its device");
   }
   bool operator==(const EpochsToTarget&) const = default;
 };
@@ -72,7 +72,7 @@ struct AccuracyTarget {
 
   template <class V>
   static void describe(V& v, AccuracyTarget& x) {
-    v.required("metric", x.metric, "what is reached, such as \"75.9 % top-1\"");
+    v.required("metric", x.metric, "the target, such as \"75.9 % top-1\"");
     v.required("methods", x.methods, "epochs that each method needed");
   }
   bool operator==(const AccuracyTarget&) const = default;
@@ -89,9 +89,10 @@ struct TrainingRun {
   static void describe(V& v, TrainingRun& x) {
     v.optional("samples", x.samples, "samples in the data set, each seen once an epoch", between(1, 1e15));
     v.optional("tokens", x.tokens,
-               "instead of samples, of a transformer: tokens in the data set, cut into sequences of its length",
+               "instead of samples, for a transformer: tokens in the data set, cut into sequences of its length",
                between(1, 1e15));
-    v.optional("phases", x.phases, "what is trained one after the other; left out: one epoch of the scenario as it is");
+    v.optional("phases", x.phases,
+               "consecutive phases of the training; by default one epoch of the unchanged scenario");
     v.optional("target", x.target, "measured epochs to an accuracy");
   }
   bool operator==(const TrainingRun&) const = default;

@@ -41,12 +41,12 @@ struct Transformer {
                "scores stay on the chip (FlashAttention); false: they are kept in memory");
     v.optional(
         "fused_loss", x.fused_loss,
-        "the output's product and the loss some tokens at a time, so that the scores of the vocabulary are never there for all");
+        "the output's product and the loss some tokens at a time, without ever storing the vocabulary's scores for all");
     v.optional(
         "composed", x.composed,
-        "norms without bias and rotary positions by simple operations with a kernel each, as Hugging Face's Llama has them where nothing compiles it; false: one kernel each");
-    v.optional("causal", x.causal,
-               "a token attends to those before it alone, of which fused attention makes half the work");
+        "norms without bias and rotary positions by simple operations with a kernel each, like Hugging Face's Llama "
+        "without a compiler; false: one kernel each");
+    v.optional("causal", x.causal, "a token attends only to those before it, which halves the work of fused attention");
   }
   bool operator==(const Transformer&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/describe/describe.hpp"
@@ -33,9 +34,8 @@ template <>
 struct Choices<Recomputation> {
   static constexpr std::array table = {
       Choice<Recomputation>{"none", Recomputation::none, "nothing: all that backward reads is kept"},
-      Choice<Recomputation>{
-          "blocks", Recomputation::blocks,
-          "each block, of whose activations only what enters it is kept: its forward runs once more when backward reaches it"},
+      Choice<Recomputation>{"blocks", Recomputation::blocks,
+                            "each block: only its input is kept, and its forward runs again when backward reaches it"},
   };
 };
 
@@ -68,7 +68,7 @@ struct Layer {
     v.optional("forward", x.forward, "its forward time", non_negative);
     v.optional("backward", x.backward, "its backward time", non_negative);
     v.optional("gradients", x.gradients, "its parameters' gradients, in the order back-propagation finishes them");
-    v.optional("shape", x.shape, "what it computes, instead of times and gradients, which then follow from it");
+    v.optional("shape", x.shape, "the layer's computation, instead of times and gradients, which follow from it");
   }
   bool operator==(const Layer&) const = default;
 };
@@ -111,8 +111,8 @@ struct WorkloadVariant {
 
   template <class V>
   static void describe(V& v, WorkloadVariant& x) {
-    v.optional("name", x.name, "what `variant` calls it");
-    v.optional("description", x.description, "what it is, and whose");
+    v.optional("name", x.name, "its name for `variant`");
+    v.optional("description", x.description, "description and source");
     v.optional("factorize", x.factorize, "replace layers by products of two thinner ones");
   }
   bool operator==(const WorkloadVariant&) const = default;
@@ -129,13 +129,12 @@ struct MeasuredTimes {
 
   template <class V>
   static void describe(V& v, MeasuredTimes& x) {
-    v.optional("forward", x.forward, "of a pass; null: as the profile says", positive);
-    v.optional("backward", x.backward, "of a pass; null: as the profile says", positive);
-    v.optional(
-        "update", x.update,
-        "of a step; 0us: there is none apart, as where it is in the times of the passes; null: as the profile says",
-        non_negative);
-    v.optional("optimizer", x.optimizer, "of that update; may be left out where it is 0us");
+    v.optional("forward", x.forward, "time of a pass; null: as the profile forecasts", positive);
+    v.optional("backward", x.backward, "time of a pass; null: as the profile forecasts", positive);
+    v.optional("update", x.update,
+               "time in a step; 0us: contained in the times of the passes; null: as the profile forecasts",
+               non_negative);
+    v.optional("optimizer", x.optimizer, "optimizer of that update; may be left out if the time is 0us");
     v.required("batch", x.batch, "samples of that pass", at_least(1));
     v.required("dtype", x.dtype, "type of its kernels' operands");
     v.required("profile", x.profile, "the device that it ran on");
@@ -163,6 +162,7 @@ struct WorkloadTable {
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
   std::optional<Dtype> compute_dtype;
+  bool mixed_by_default = false;  ///< take_as_mixed_precision filled in compute_dtype
   Recomputation recomputation = Recomputation::none;
   double recomputed_share = 1;
   std::optional<std::int64_t> parameters;
@@ -184,29 +184,39 @@ struct WorkloadTable {
 
   template <class V>
   static void describe(V& v, WorkloadTable& x) {
-    v.required("name", x.name, "what tables call it");
-    v.optional("description", x.description, "what it is");
-    v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
+    v.required("name", x.name, "its name in tables");
+    v.optional("description", x.description, "description");
+    v.optional("source", x.source, "source of times or shapes: measured (by whom, on what), assumed, datasheet");
     v.required("batch", x.batch, "samples per worker and pass", at_least(1));
     v.optional(
         "accumulation", x.accumulation,
-        "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update",
+        "passes (micro-batches) whose gradients are added before the exchange. A step of a worker has so many forward "
+        "and backward passes of `batch` samples each, and one update; only the last pass overlaps with the exchange",
         between(1, kMostAccumulation));
     v.optional(
         "global_batch", x.global_batch,
-        "samples of all workers in a step, whose number must divide them: a worker's share is then the least number of equal passes, `accumulation` of them or more, of at most `batch` samples each; null: every worker has `accumulation` passes of `batch`",
+        "samples of all workers in a step, a multiple of the number of workers. A worker's share is split into the "
+        "least number of equal passes, at least `accumulation`, of at most `batch` samples each; null: every worker "
+        "has `accumulation` passes of `batch`",
         between(1, 1e12));
-    v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
-    v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
+    v.optional("sample", x.sample, "the name of a sample, for throughput: image, token, sentence");
+    v.optional(
+        "dtype", x.dtype,
+        "type of gradients and parameters. With shapes, fp16 or bf16 alone means mixed precision: it becomes "
+        "compute_dtype, and gradients, parameters and the update stay fp32. compute_dtype as well makes them narrow");
     v.optional(
         "compute_dtype", x.compute_dtype,
-        "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
+        "with shapes: type of the operands of forward and backward, if narrower than `dtype`. Parameters, gradients, "
+        "their exchange and the update keep `dtype` (automatic mixed precision). Casts are not priced, and neither "
+        "are operations that PyTorch's autocast keeps in fp32, like norms and losses; null: `dtype`");
     v.optional(
         "recomputation", x.recomputation,
-        "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
+        "with shapes: the parts of forward that are recomputed for backward, to save memory. A block's layers follow "
+        "each other; their names agree up to the first part between dots that is a number, as for `grouping` per-block");
     v.optional(
         "recomputed_share", x.recomputed_share,
-        "share of the blocks that are computed again, spread evenly: with 0.5 every second one, with 0 none (selective checkpointing of layers)",
+        "share of the blocks that are recomputed, spread evenly: 0.5 for every second one, 0 for none (selective "
+        "checkpointing of layers)",
         between(0, 1));
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table",
                at_least(1));
@@ -215,23 +225,23 @@ struct WorkloadTable {
     v.optional("backward_spread", x.backward_spread, "how a backward total is spread over the gradients");
     v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile",
                non_negative);
-    v.optional(
-        "optimizer", x.optimizer,
-        "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
+    v.optional("optimizer", x.optimizer,
+               "the optimizer: it decides the state in the memory column, and with shapes the update's time");
     v.optional(
         "fused_update", x.fused_update,
         "with shapes: one kernel updates all tensors, as PyTorch's fused optimizers and Apex' have it, and not one each");
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional(
         "measured", x.measured,
-        "with layers' shapes: times of the whole network, without its variant and with nothing computed again; each layer's is the profile's times measured over what the profile of the measurement says");
+        "with layers' shapes: measured times of the whole network, without variant and recomputation. Each layer's "
+        "time is the profile's, times the measurement over its own profile's forecast");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch,
-               "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch",
+               "with times: the batch they are for; null: `batch`. Filled in if a scenario changes a table's batch",
                at_least(1));
     v.optional("timed_dtype", x.timed_dtype,
-               "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
+               "with times: the dtype they are for; null: `dtype`. Filled in if a scenario changes a table's dtype");
     v.optional("transformer", x.transformer,
                "a transformer by its sizes, instead of layers: their shapes follow from these");
     v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
@@ -243,6 +253,14 @@ struct WorkloadTable {
 /// Whether the table gives shapes instead of times.
 inline bool gives_shapes(const WorkloadTable& table) {
   return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
+}
+
+/// With shapes, fp16 or bf16 as the only type means automatic mixed precision, as frameworks have it: forward and
+/// backward have operands of that type; gradients, their exchange, parameters and the update stay fp32.
+inline void take_as_mixed_precision(WorkloadTable& table) {
+  if (!gives_shapes(table) || table.compute_dtype || size_of(table.dtype) == size_of(Dtype::fp32)) return;
+  table.compute_dtype = std::exchange(table.dtype, Dtype::fp32);
+  table.mixed_by_default = true;
 }
 
 /// The operand type of forward and backward.

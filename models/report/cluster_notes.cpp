@@ -32,7 +32,8 @@ void add_tcp_effects(const Cluster& cluster, Notes& notes) {
     notes.push_back(
         {NoteCode::tcp_latency,
          fmt::format(
-             "transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance",
+             "transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to "
+             "1 if the latency comes from distance",
              tcp->latency_factor,
              tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "",
              human_text(latency), human_text(latency * tcp->latency_factor))});
@@ -44,7 +45,8 @@ void add_tcp_effects(const Cluster& cluster, Notes& notes) {
     notes.push_back(
         {NoteCode::tcp_window,
          fmt::format(
-             "transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}",
+             "transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} "
+             "and {}, while the link has {}",
              human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link))});
 }
 
@@ -56,8 +58,8 @@ void add_free_latency(const Scenario& scenario, Notes& notes) {
       cluster.workers > (nodes ? nodes->gpus_per_node : 1) && !std::holds_alternative<SimGridXml>(cluster.topology);
   const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(Path::far)].alpha;
   if (is_linked && latency == Seconds{})
-    notes.push_back({NoteCode::free_latency,
-                     "/cluster/link/latency is 0, as where none is given: messages cost their bytes alone"});
+    notes.push_back(
+        {NoteCode::free_latency, "/cluster/link/latency is 0, the default: messages cost only their bytes"});
 }
 
 /// The collectives that send anything.
@@ -100,7 +102,7 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, Notes& not
   if (!others.empty())
     notes.push_back(
         {NoteCode::other_fitted_algorithm,
-         fmt::format("/cluster/fits: the links were fitted with {}; collectives by {} are a guess on them{}",
+         fmt::format("/cluster/fits: the links were fitted with {}; collectives by {} are a guess for them{}",
                      names(fitted, " and "), names(others, " and "),
                      instead.empty()
                          ? ""
@@ -131,16 +133,15 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Note
   const std::string names = fmt::format("{}", fmt::join(others, " and "));
   if (is_auto && !cluster.algorithms.empty()) {
     notes.push_back(
-        {NoteCode::other_algorithm, fmt::format("none of /cluster/algorithms can be here, and auto chose {}", names)});
+        {NoteCode::other_algorithm, fmt::format("none of /cluster/algorithms fits here, so auto chose {}", names)});
     return;
   }
   notes.push_back(
       {NoteCode::other_algorithm,
-       is_auto
-           ? fmt::format("/cluster/protocols are a library's, and auto chose {}, which it may not have; say what it "
-                         "has in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
-                         names)
-           : fmt::format("{} is none of /cluster/algorithms, which the cluster's library has", names)});
+       is_auto ? fmt::format("/cluster/protocols belong to a library, which may lack auto's choice, {}; list its "
+                             "algorithms in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
+                             names)
+               : fmt::format("{} is not among /cluster/algorithms, the library's list", names)});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Points without an answer among those that have one.
+// The order of points with and without an answer.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace stepcast {
 
-/// A row of a point without an answer: its axes alone.
-/// @param axes  how many of the columns, which begin with them
+/// A row for a point without an answer: its axes alone.
+/// @param axes  number of leading columns that are axes
 Row failed_row(const std::vector<Metric>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates);
 
 /// Calls answered(PointReport) or failed(FailedPoint) for each point, in the study's order.

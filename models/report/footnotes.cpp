@@ -10,7 +10,7 @@ namespace stepcast {
 
 std::string without_numbers(std::string note) {
   std::string text;
-  bool in_number = false, in_word = false;  // digits of a name, such as resnet50's and llama-2-7b's, are no number
+  bool in_number = false, in_word = false;  // digits inside a name, as in resnet50 or llama-2-7b, are no number
   for (const char c : note) {
     const bool digit = c >= '0' && c <= '9';
     in_number = (digit && !in_word) || (in_number && c == '.');
@@ -33,7 +33,7 @@ std::string note_lines(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : once) {
     std::size_t& count = alike[without_numbers(note)];
-    if (count == 0) continue;  // said by the first of them
+    if (count == 0) continue;  // the first of its kind reported it
     const bool many = count > kMostAlike;
     text += fmt::format("note: {}{}\n", note,
                         many ? fmt::format(" (and {} notes more that differ in numbers alone)", count - 1) : "");

@@ -8,11 +8,11 @@
 
 namespace stepcast {
 
-/// The note without numbers, but with digits of names: notes that differ in numbers alone say the same.
+/// The note without its numbers, but with digits inside names. Notes that differ in numbers alone have the same result.
 std::string without_numbers(std::string note);
 
-/// "note: ...", a line each and each once. Of more than three that differ in numbers alone the first, and how many more
-/// there are.
+/// The notes as "note: ..." lines, each once. If more than three differ in numbers alone, shows the first and the
+/// number of the others.
 std::string note_lines(const std::vector<std::string>& notes);
 inline std::string note_lines(const Notes& notes) { return note_lines(texts_of(notes)); }
 

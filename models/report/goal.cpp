@@ -11,7 +11,7 @@
 namespace stepcast {
 namespace {
 
-/// Names of goals, of those that pass the test.
+/// The names of the goals that pass the test.
 template <class Test>
 std::vector<std::string> names_where(Test&& test) {
   std::vector<std::string> names;
@@ -77,7 +77,7 @@ Goal parse_goal(std::string_view text) {
     throw std::invalid_argument(fmt::format("{}: {}", metric.compared.goal, error.what()));
   }
   if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", metric.compared.goal, written));
-  constexpr double kMostShare = 2.0;  // efficiency may be above 1 where workers share what one does alone
+  constexpr double kMostShare = 2.0;  // efficiency may be above 1 if workers share work that one does alone
   if (metric.unit->is_share && value > kMostShare)
     throw std::invalid_argument(fmt::format("{}: {} is {:.12g} %; did you mean {:.12g}?", metric.compared.goal, written,
                                             100 * value, value / 100));

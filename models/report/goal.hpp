@@ -1,4 +1,4 @@
-// What points are compared by and held to: metrics that have a goal's name.
+// Goals: metrics that points can be compared by or held to, with their names.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,35 @@ namespace stepcast {
 /// "step, throughput, ..."
 std::string goal_names();
 
-/// @throws std::invalid_argument for a name that is no goal's, saying which there are
+/// @throws std::invalid_argument for an unknown name, with the known ones
 const Metric& find_metric(std::string_view goal);
 
-/// The metric asked for; without one, time to the run's target where every point knows when that is reached, else the
-/// run's time where every point is a run, else throughput where every point trains, else step time.
-/// @throws std::invalid_argument where no point has the one asked for, saying which they have
+/// The metric to compare points by. If none is asked for, it is:
+///
+/// - time to the run's target, if every point knows it
+/// - the run's time, if every point is a run
+/// - throughput, if every point trains
+/// - step time otherwise
+///
+/// @throws std::invalid_argument if no point has the metric asked for, with those that they have
 const Metric& choose_metric(const std::vector<PointReport>& points, const Metric* asked = nullptr);
 
-/// A metric's value as a score, of which more is better: itself, or one over it.
+/// A metric's value as a score, of which more is better: the value, or its reciprocal.
 double score_of(const Metric& metric, double value);
-/// 0, the least there is, of a point that has no such value, and unless memory is asked of one that its device has not
-/// enough of.
+/// Returns 0, the least score, for a point without such a value. So does a point that needs more memory than its device
+/// has, unless the metric is memory.
 double score_of(const Metric& metric, const PointReport& point);
 /// The value that has this score.
 double value_of(const Metric& metric, double score);
 
-/// A metric that matters, and how much of it will do: at least that where more is better, at most that elsewhere.
+/// A metric with a value to reach: at least that value if more is better, else at most.
 struct Goal {
   const Metric* metric = nullptr;
-  std::optional<double> value{};  ///< none: the best there is
+  std::optional<double> value{};  ///< none: the best possible value
 };
 
-/// Reads "efficiency=0.9", "step=100ms", "memory=80GB", and "efficiency" alone.
-/// @throws std::invalid_argument that says what was found and what is allowed
+/// Reads "efficiency=0.9", "step=100ms", "memory=80GB", or "efficiency" alone.
+/// @throws std::invalid_argument with the text found and the allowed texts
 Goal parse_goal(std::string_view text);
 
 /// "efficiency at least 90 %"

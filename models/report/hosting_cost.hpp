@@ -1,4 +1,4 @@
-// What hosts cost that train.
+// The cost of the hosts of a training.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace stepcast {
 
-/// Of an hour of all hosts: p workers, and parameter servers on hosts of their own. Nothing where prices are not given.
+/// The price of an hour of all hosts: p workers, and parameter servers on separate hosts. Empty without prices.
 std::optional<double> price_of_hour(const Scenario& scenario);
 
 /// price_of_hour · time / 1 h

@@ -31,7 +31,7 @@ std::string quantity(double si) {
 }
 std::string run_time(double seconds) { return run_text(Seconds(seconds)); }
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
-/// Four digits, but all before the point.
+/// Four digits, or more if the integer part has more.
 std::string plain(double value) { return value < 1e4 ? four_digits(value) : fmt::format("{:.0f}", value); }
 std::string per_second(double value) { return four_digits(value) + "/s"; }
 std::string measured_per_second(double value) { return four_digits(value) + " /s"; }

@@ -1,4 +1,4 @@
-// Units of metrics: what a column holds, how its values are shown, and read from a command line.
+// Units of metrics: the unit of a column, and how its values are printed, and read from a command line.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace stepcast {
 
 struct MetricUnit {
   CellKind kind;
-  std::string_view symbol{};                   ///< of numbers in files, in SI: "s", "samples/s"; "1" of a ratio
+  std::string_view symbol{};                   ///< SI unit of numbers in files: "s", "samples/s"; "1" for a ratio
   double (*read)(std::string_view) = nullptr;  ///< @throws std::invalid_argument or UnitError
-  std::string (*text)(double) = nullptr;       ///< on its own: "12.5 ms", "480/s"
-  std::string (*cell)(double) = nullptr;       ///< in a table whose heads say the unit: "12.5 ms", "480"
+  std::string (*text)(double) = nullptr;       ///< alone: "12.5 ms", "480/s"
+  std::string (*cell)(double) = nullptr;       ///< in a table with the unit in its head: "12.5 ms", "480"
   std::string (*measured)(double) = nullptr;   ///< beside a measured value: "12.5 ms", "480 /s"
   bool is_share = false;                       ///< shown in percent
 };

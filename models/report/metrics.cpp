@@ -22,7 +22,7 @@ Cell cell_of(const T& value) {
   else if constexpr (IsQuantity<T>::value) return value.si();
   else return value;
 }
-/// Nothing where there is none of it.
+/// Empty for a value of zero.
 template <class T>
 Cell if_any(const T& value) {
   return value > T{} ? cell_of(value) : Cell();
@@ -61,9 +61,9 @@ const Breakdown& breakdown_of(P p) { return p.answers.shown().breakdown; }
 
 bool is_trained(P p) { return p.samples_per_second > 0; }
 bool only_moves_bytes(P p) { return !is_trained(p) && p.algbw.has_value(); }
-/// An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+/// An algorithm axis shows it already, unless it says "auto" or leaves parameters open.
 bool is_algorithm_news(P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }
-/// Why one shards, and computes again; and where a device is more than half full.
+/// Shown for points that shard or recompute to save memory, and for devices that are more than half full.
 bool is_memory_news(P p) {
   return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5;
 }
@@ -81,7 +81,7 @@ std::vector<Metric> before_breakdown() {
       {"compressor", "how gradients are compressed", &kText, [](P p) { return Cell(p.compressor); }},
       {"batch", "samples of a worker's pass", &kCount, [](P p) { return if_any(p.batch); }},
       {"accumulation", "passes of a worker in a step", &kCount, [](P p) { return if_any(std::int64_t{p.accumulation}); }},
-      {"", "accumulation and batch: what a global batch is to a worker", {}, {}, {},
+      {"", "accumulation and batch: a worker's part of a global batch", {}, {}, {},
        {"passes", [](P p) { return p.global_batch.has_value(); }, [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); }}},
       {"step_time_s", "steady-state time per step", &kTime, [](P p) { return cell_of(p.answers.shown().step); },
        {"step", "step time", kLess, "steps_per_s"}, {"step"}, "step_time"},
@@ -104,7 +104,8 @@ std::vector<Metric> before_breakdown() {
        [](P p) { return cell_of(p.mfu); }, {"mfu", "model FLOPs utilization"}, {"MFU", [](P p) { return p.tokens_per_worker && p.mfu; }}},
       {"speedup", "throughput over the baseline's", &kRatio, [](P p) { return cell_of(p.speedup); },
        {"speedup", "speedup"}, {"speedup", is_trained}, "speedup"},
-      {"scaling_efficiency", "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone", &kShare,
+      {"scaling_efficiency", "throughput(p) / (p · throughput(1)); for workers of several speeds, over the sum of "
+                             "their throughputs alone", &kShare,
        [](P p) { return cell_of(p.scaling_efficiency); }, {"efficiency", "efficiency"}, {"efficiency", is_trained}, "scaling_efficiency"},
       {"cost_per_million_samples", "in the currency of the cluster's prices", &kPrice, [](P p) { return cell_of(p.cost_per_million); },
        {"cost", "cost of a million samples", kLess, "million_samples_per_cost"}, {"cost/1M"}},
@@ -113,12 +114,13 @@ std::vector<Metric> before_breakdown() {
       {"sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", &kBytes, [](P p) { return cell_of(p.sent_per_worker); }},
       {"model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback", &kBytes,
        [](P p) { return p.memory ? cell_of(p.memory->model()) : Cell(); }, {"state", "model state of a worker", kLess, "", true}},
-      {"activations_per_worker_B", "memory of a worker for a pass's activations, where layers have shapes", &kBytes,
+      {"activations_per_worker_B", "memory of a worker for a pass's activations, if layers have shapes", &kBytes,
        [](P p) { return p.memory ? cell_of(p.memory->activations) : Cell(); }},
-      {"memory_per_worker_B", "both, where both are known; workspaces and a communication library's buffers are not counted", &kBytes,
+      {"memory_per_worker_B", "the sum of both, as far as known; workspaces and a communication library's buffers are "
+                              "not counted", &kBytes,
        [](P p) { return p.memory && p.memory->activations ? cell_of(p.memory->total()) : Cell(); },
        {"memory", "memory of a worker", kLess, "", true}, {"memory", is_memory_news, memory_cell}},
-      {"lacks_memory", "whether what is known of that is more than the device has", &kTruth,
+      {"lacks_memory", "whether the known memory exceeds the device's", &kTruth,
        [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); }},
       {"algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", &kBandwidth,
        [](P p) { return cell_of(p.algbw); }, {"algbw", "algbw"}, {"algbw", only_moves_bytes}, "algbw"},
@@ -160,16 +162,16 @@ std::vector<Metric> after_breakdown() {
       {"run_phases", "run: its phases, epochs x steps x step time", &kText, [](P p) { return p.run ? Cell(phases_of(*p.run)) : Cell(); }},
       {"time_to_target_s", "run: until the epochs have passed that the method was seen to need", &kRunTime,
        [](P p) { return of_run(p, &RunReport::to_target); }, {"target", "time to the run's target", kLess, "runs_to_target_per_s"}, {"to target"}},
-      {"run_target", "run: what is reached then, and by what evidence", &kText, [](P p) { return p.run ? if_any(p.run->target) : Cell(); }},
+      {"run_target", "run: the target, and its evidence", &kText, [](P p) { return p.run ? if_any(p.run->target) : Cell(); }},
       {"step_time_p5_s", "jitter: 5th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p5); }},
       {"step_time_p50_s", "jitter: median of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p50); }},
       {"step_time_p95_s", "jitter: 95th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p95); }},
       {"step_time_p99_s", "jitter: 99th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p99); }},
-      {"replay_fidelity", "replay: folded to what, or full and why", &kText, [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); }},
+      {"replay_fidelity", "replay: the extent of folding, or the reason for a full one", &kText, [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); }},
       {"steady_state", "how the evaluator knows that the state is steady", &kText, [](P p) { return Cell(p.answers.shown().steady_state); }},
       {"critical_cycle", "equations: tasks that determine the step time", &kText,
        [](P p) { return p.answers.equations ? Cell(fmt::format("{}", fmt::join(p.answers.equations->critical, " > "))) : Cell(); }},
-      {"notes", "what to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(texts_of(p.notes)); }},
+      {"notes", "facts to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(texts_of(p.notes)); }},
   };
 }
 // clang-format on

@@ -10,7 +10,7 @@
 namespace stepcast {
 namespace {
 
-/// Which gradients an update is of: the same text of all strategies in which it is of those of all workers' last step.
+/// The gradients of an update. All strategies that use those of all workers' last step have the same text.
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
     if (server->consistency == Consistency::asynchronous) return "asynchronous";
@@ -23,7 +23,7 @@ std::string staleness_of(const Strategy& strategy) {
   return "synchronous";
 }
 
-/// How gradients are compressed, and whether sums of them are again.
+/// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
   if (std::holds_alternative<NoCompressor>(scenario.compressor)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);

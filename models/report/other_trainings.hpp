@@ -1,5 +1,5 @@
-// What makes scenarios other trainings, not the same one run in another way: a forecast says how fast each is, and
-// nothing of the accuracy that it reaches.
+// Finds scenarios that train differently, instead of running the same training in another way. A forecast gives their
+// speed, but not the accuracy that each reaches.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// In what of training some scenarios differ: "when gradients are applied", "compressor", "variant of the network",
-/// "types of numbers", "global batch"; empty where they are one training.
+/// The ways in which the scenarios' trainings differ: "when gradients are applied", "compressor", "variant of the
+/// network", "types of numbers", "global batch". Empty if they are one training.
 std::vector<std::string> differences_in_training(const std::vector<const Scenario*>& scenarios);
 
 }  // namespace stepcast

@@ -36,8 +36,8 @@ void add_drift(const Scenario& scenario, const StepForecast& replay, Notes& note
   notes.push_back(
       {NoteCode::not_steady,
        scenario.cluster.jitter.cv > 0
-           ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
-           : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves)});
+           ? fmt::format("by chance or not steady yet, {}; increase /evaluation/max_steps or /evaluation/runs", halves)
+           : fmt::format("not steady yet: {}; increase /evaluation/max_steps", halves)});
 }
 
 /// Notes where fast workers of bounded staleness do not wait yet as they will.
@@ -47,9 +47,8 @@ void add_lead(const StepForecast& replay, Notes& notes) {
     notes.push_back(
         {NoteCode::staleness_not_reached,
          fmt::format(
-             "not steady yet: workers did {:.0f} % more steps than the slowest, within the staleness bound that "
-             "will hold them back; shares of the step and percentiles are those of this start; more "
-             "/evaluation/max_steps",
+             "not steady yet: workers did {:.0f} % more steps than the slowest, within the staleness bound that will "
+             "hold them back; shares of the step and percentiles belong to this start; increase /evaluation/max_steps",
              100 * replay.lead)});
 }
 
@@ -63,28 +62,38 @@ void add_given_times(const StudyPoint& point, Notes& notes) {
   for (const Scenario* scenario : questions_of(point)) {
     const auto& w = scenario->workload;
     if (!trains(*scenario) || gives_shapes(*w)) continue;
-    constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
+    constexpr std::string_view kFollows = "only layer shapes with a profile would follow it";
     if (w->timed_batch && *w->timed_batch != w->batch)
-      add(NoteCode::other_batch, fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name,
-                                             *w->timed_batch, kFollows));
-    else if (!w->timed_batch && axis("batch"))
       add(NoteCode::other_batch,
-          fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+          fmt::format("the times of {} stay those of batch {} at any batch; {}", w->name, *w->timed_batch, kFollows));
+    else if (!w->timed_batch && axis("batch"))
+      add(NoteCode::other_batch, fmt::format("the times of {} stay as given at any batch; {}", w->name, kFollows));
     if (axis("optimizer"))
       add(NoteCode::other_optimizer,
-          fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}",
+          fmt::format("the update time of {} stays as given with any optimizer, which changes only the memory; {}",
                       w->name, kFollows));
     if (w->timed_dtype && *w->timed_dtype != w->dtype)
       add(NoteCode::other_dtype,
           fmt::format(
-              "the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}",
+              "the compute times of {} stay those of {} with any dtype, which changes only the gradients' bytes; {}",
               w->name, name_of(*w->timed_dtype), kFollows));
     else if (!w->timed_dtype && axis("dtype"))
       add(NoteCode::other_dtype,
           fmt::format(
-              "the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}",
+              "the compute times of {} stay as given with any dtype, which changes only the gradients' bytes; {}",
               w->name, kFollows));
   }
+}
+
+/// Notes where a narrow dtype alone was taken as mixed precision, whose gradients are twice as long.
+void add_mixed_precision(const Scenario& scenario, Notes& notes) {
+  if (!trains(scenario) || !scenario.workload->mixed_by_default) return;
+  const std::string_view narrow = name_of(compute_dtype_of(*scenario.workload));
+  notes.push_back(
+      {NoteCode::mixed_precision,
+       fmt::format("dtype {} alone is mixed precision: kernels compute in it, gradients and parameters stay fp32; "
+                   "compute_dtype {} as well makes these {}",
+                   narrow, narrow, narrow)});
 }
 
 /// Notes layer times of another GPU than the cluster has.
@@ -107,7 +116,7 @@ void add_empty_shards(const Scenario& scenario, const Workload& workload, Notes&
   const auto tensors = static_cast<int>(workload.gradients.size());
   if (!server || server->balance != ShardBalance::greedy || server->shards <= tensors) return;
   notes.push_back({NoteCode::empty_shards,
-                   fmt::format("{} of {} shards hold nothing: balance greedy deals whole tensors, and there {} {}; "
+                   fmt::format("{} of {} shards hold nothing: balance greedy assigns whole tensors, and there {} {}; "
                                "/strategy/balance split cuts them over all shards",
                                server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors)});
 }
@@ -122,8 +131,8 @@ void add_straddling_groups(const Scenario& scenario, Notes& notes) {
   notes.push_back(
       {NoteCode::straddling_groups,
        fmt::format(
-           "sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not",
-           g, group_name(scenario.cluster), all.workers, all.workers)});
+           "sharding groups of {} end in the middle of {}s of {} workers; a divisor or a multiple of {} would not", g,
+           group_name(scenario.cluster), all.workers, all.workers)});
 }
 
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
@@ -134,7 +143,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
   if (table.transformer && may_be_composed(*table.transformer) && !table.transformer->composed)
     notes.push_back(
         {NoteCode::separate_kernels,
-         "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
+         "norms and rotary positions are priced as one kernel each; if they are not fused, as in Hugging Face's code "
          "without a compiler, set /workload/transformer/composed"});
   const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device
                                 : table.profile       ? &*table.profile
@@ -149,8 +158,9 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
     notes.push_back(
         {NoteCode::unmeasured_compressor,
          fmt::format(
-             "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
-             "framework's operations some took twenty times as long (scenarios/README.md, survey), which /codec/slowdown tries",
+             "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; kernels composed "
+             "of a framework's operations took up to twenty times as long (scenarios/README.md, survey); try that "
+             "with /codec/slowdown",
              device->name)});
 }
 
@@ -171,8 +181,8 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
   notes.push_back(
       {NoteCode::gathered_messages,
        fmt::format(
-           "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as two, but sums "
-           "are encoded again, which is other training",
+           "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as from "
+           "two, but sums are encoded again, which changes the training",
            others)});
 }
 
@@ -185,25 +195,26 @@ void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, 
   const double factors = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
   notes.push_back(
       {NoteCode::sampling_error,
-       fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; the sampled mean of a "
-                   "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than that",
+       fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; a worker's sampled "
+                   "mean differs from that by a standard error of {:.1g} %, so a step may be shorter",
                    100 * cv / std::sqrt(factors))});
 }
 
 /// Notes which samples a step is of, where that is more than one pass.
 void add_passes(const StudyPoint& point, const Workload& workload, const StepGraph& graph, Notes& notes) {
   if (point.scenario.workload->global_batch) {
-    notes.push_back(
-        {NoteCode::passes,
-         "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them"});
+    notes.push_back({NoteCode::passes,
+                     "passes: number and samples of a worker's passes in a step, by its share of the global batch"});
     if (graph.asynchronous)
-      notes.push_back(
-          {NoteCode::no_global_update, "no update is of the global batch: each worker's push is one of its own share"});
+      notes.push_back({NoteCode::no_global_update,
+                       "updates do not use the whole global batch: each worker's push updates by its "
+                       "own share"});
     if (graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(point.scenario.strategy))
-      notes.push_back(
-          {NoteCode::no_global_update, "no update is of the global batch: each worker's is of its own share"});
+      notes.push_back({NoteCode::no_global_update,
+                       "updates do not use the whole global batch: each worker's update uses its own "
+                       "share"});
   } else if (goes_over(point, "accumulation")) {
-    notes.push_back({NoteCode::accumulation, "with accumulation a step is so many passes of a batch each"});
+    notes.push_back({NoteCode::accumulation, "with accumulation, a step has that many passes of a batch each"});
   } else if (workload.accumulation > 1) {
     notes.push_back({NoteCode::accumulation,
                      fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
@@ -216,14 +227,13 @@ void add_passes(const StudyPoint& point, const Workload& workload, const StepGra
 std::optional<Note> memory_note(const PointReport& report) {
   constexpr double kTight = 0.92;  // what is not counted needs memory too
   if (!report.lacks_memory.empty())
-    return Note{NoteCode::lacks_memory, report.lacks_memory + "; `stepcast explain` says what makes it fit"};
+    return Note{NoteCode::lacks_memory, report.lacks_memory + "; `stepcast explain` shows changes that make it fit"};
   if (report.memory_share.value_or(0) <= kTight) return {};
   return Note{
       NoteCode::tight_memory,
-      fmt::format(
-          "of the device's memory {:.3g} % is needed without workspaces, communication buffers and what an allocator "
-          "wastes: it may not fit, or be slow",
-          100 * *report.memory_share)};
+      fmt::format("{:.3g} % of the device's memory is needed, not counting workspaces, communication buffers and an "
+                  "allocator's waste: it may not fit, or be slow",
+                  100 * *report.memory_share)};
 }
 
 void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointReport& report) {
@@ -245,13 +255,14 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
   add_straddling_groups(scenario, report.notes);
   add_other_gpu(scenario, report.notes);
+  add_mixed_precision(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
   const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
                              std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
         {NoteCode::shared_update,
-         "efficiency is above 100 % where workers or servers share the update, which one worker alone does whole"});
+         "efficiency is above 100 % if workers or servers share the update, which one worker alone does completely"});
   if (answered.graph.local_steps > 1)
     report.notes.push_back(
         {NoteCode::local_steps,
@@ -266,7 +277,8 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (may_stay_in_step(answered.graph, scenario.cluster))
     report.notes.push_back(
         {NoteCode::in_step,
-         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do"});
+         "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
+         "0.01, they spread like real ones"});
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario))

@@ -90,7 +90,7 @@ double throughput(const Scenario& scenario, const Workload& workload, Seconds st
 
 namespace {
 
-/// Bandwidths of the exchange on its own; a benchmark's step is its exchange, whoever evaluated it.
+/// Bandwidths of the exchange alone. A benchmark's step is its exchange, by either evaluator.
 void add_bandwidths(const Scenario& scenario, const ExchangeSummary& exchange, PointReport& report) {
   const bool benchmark = std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
   const std::optional<Seconds> time = benchmark ? report.answers.shown().step : exchange.time;
@@ -101,7 +101,7 @@ void add_bandwidths(const Scenario& scenario, const ExchangeSummary& exchange, P
     report.busbw = *report.algbw * bus_factor(*exchange.operations.begin(), scenario.cluster.workers);
 }
 
-/// Throughput and what it is compared with.
+/// Throughput and its ratios to others.
 /// @param baseline  throughput; empty: that of one worker of speed 1 computing alone
 void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline,
                     PointReport& report) {
@@ -123,11 +123,11 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
 
 struct Fullest {
   WorkerMemory memory;
-  const DeviceProfile* device = nullptr;  ///< null where no profile is known
-  std::string phase;                      ///< of a run; else empty
+  const DeviceProfile* device = nullptr;  ///< null without a known profile
+  std::string phase;                      ///< of a run with several; else empty
 };
 
-/// Of the scenario, or of the phase of its run that needs most.
+/// The memory of the scenario, or of the phase of its run that needs most.
 Fullest fullest(const StudyPoint& point, const AnsweredPoint& answered) {
   const auto device_of = [](const Scenario& scenario) {
     return scenario.workload->profile ? &*scenario.workload->profile : nullptr;
@@ -147,7 +147,7 @@ RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, con
   std::vector<PhaseStep> steps;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const Scenario& phase = phases[i];
-    // A data set in tokens is as long whatever the phase's sequences are.
+    // The length of a data set in tokens does not depend on a phase's sequences.
     const std::int64_t each = whole.run->tokens ? phase.workload->transformer->sequence : 1;
     steps.push_back({answered[i].answers.shown().step,
                      std::int64_t{phase.cluster.workers} * answered[i].workload.samples() * each});

@@ -1,4 +1,4 @@
-// The report: for every point of a study what a step takes, how that compares, and where the time goes.
+// The report: for every point of a study its step time, its ratios to others, and the breakdown of the time.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@
 
 namespace stepcast {
 
-/// Version of the JSON report's shape; rises when a field changes its meaning or goes away.
+/// Version of the JSON report's shape. It increases when a field changes its meaning or is removed.
 inline constexpr int kReportSchemaVersion = 3;
 
-/// A lower bound this many times below the forecast is worth a second look at the scenario.
+/// If the forecast is this many times the lower bound, the scenario is worth a second look.
 inline constexpr double kLargeGap = 2.0;
 
-/// The answers of the evaluators that were asked, for one scenario.
+/// The answers of the chosen evaluators for one scenario.
 struct Answers {
   std::optional<StepForecast> equations;
   std::optional<StepForecast> replay;
 
-  /// The one that the report shows: the replay where there is one.
+  /// The answer that the report shows: the replay's, if there is one.
   [[nodiscard]] const StepForecast& shown() const { return replay ? *replay : *equations; }
-  /// Relative difference of the replay's step time from the equations', where both were asked.
+  /// Relative difference of the replay's step time from the equations', if both were asked.
   [[nodiscard]] std::optional<double> difference() const;
 };
 
@@ -43,7 +43,7 @@ constexpr std::string_view evaluators_of(const Answers& answers) {
   return answers.equations && answers.replay ? "both" : answers.replay ? "replay" : "equations";
 }
 
-/// What workers of one kind spend a step on, their mean.
+/// The mean breakdown of a step, for workers of one kind.
 struct KindReport {
   WorkerKind kind;
   Breakdown breakdown;
@@ -51,44 +51,45 @@ struct KindReport {
 
 struct PointReport {
   std::vector<Coordinate> coordinates;
-  Evaluator evaluator = Evaluator::automatic;  ///< that was asked
+  Evaluator evaluator = Evaluator::automatic;  ///< the evaluator asked for
   int workers = 1;
   std::string strategy;   ///< its kind
-  std::string algorithm;  ///< of its collectives, with parameters that were decided; empty without any
+  std::string algorithm;  ///< of its collectives, with chosen parameters; empty without collectives
   Answers answers;
-  double samples_per_second = 0.0;           ///< throughput of all workers; 0 without a workload
-  std::optional<double> tokens_per_worker;   ///< of a transformer, a second: all workers' sequences over their number
-  std::optional<double> mfu;                 ///< model FLOPs (layer_work.hpp) a second over what all peaks add up to
+  double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
+  /// Sequences of a transformer per second, of all workers, divided by their number.
+  std::optional<double> tokens_per_worker;
+  std::optional<double> mfu;                 ///< model FLOPs (layer_work.hpp) per second over the sum of all peaks
   std::optional<double> speedup;             ///< throughput over the baseline's
-  std::optional<double> cost_per_million;    ///< samples, in the currency of the cluster's prices
+  std::optional<double> cost_per_million;    ///< cost of a million samples, in the currency of the cluster's prices
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
   std::string compressor;                    ///< its kind
-  Bytes payload{};       ///< a worker's messages of a step as the compressor makes them; 0 where only a collective runs
-  Bytes message_size{};  ///< n: bytes that a step's collectives (or pushes) exchange
-  Bytes sent_per_worker{};                   ///< bytes a worker puts on the wire in a step, mean over workers
-  std::optional<BytesPerSecond> algbw;       ///< n over the time the exchange takes on its own
+  Bytes payload{};          ///< a worker's messages of a step, after compression; 0 if only a collective runs
+  Bytes message_size{};     ///< n: bytes that a step's collectives (or pushes) exchange
+  Bytes sent_per_worker{};  ///< bytes a worker puts on the wire in a step, mean over workers
+  std::optional<BytesPerSecond> algbw;       ///< n over the time of the exchange alone
   std::optional<BytesPerSecond> busbw;       ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
-  std::optional<std::int64_t> global_batch;  ///< samples of a step that all workers share, where that is given
-  std::int64_t batch = 0;                    ///< samples of a worker's pass; 0 where nothing is trained
-  int accumulation = 0;                      ///< passes of a worker in a step; 0 where nothing is trained
-  std::optional<WorkerMemory> memory;        ///< that a worker needs, where something is trained
+  std::optional<std::int64_t> global_batch;  ///< samples of a step of all workers, if given
+  std::int64_t batch = 0;                    ///< samples of a worker's pass; 0 without training
+  int accumulation = 0;                      ///< passes of a worker in a step; 0 without training
+  std::optional<WorkerMemory> memory;        ///< memory that a worker needs, if it trains
   bool recomputes = false;                   ///< whether activations are computed again to save memory
-  std::optional<double> memory_share{};      ///< of what the device has, where that is known
-  std::string lacks_memory{};  ///< not empty: what is known of that is more than the device has, and how much it is
-  std::optional<Band> band;    ///< of the step time, where a profile knows its spread
+  std::optional<double> memory_share{};      ///< of the device's memory, if that is known
+  std::string lacks_memory{};                ///< if the known memory exceeds the device's: by how much; else empty
+  std::optional<Band> band;                  ///< of the step time, if a profile knows its spread
   Bound bound;
-  double gap = 0.0;               ///< step time over the bound, minus 1; 0 where the bound leaves communication out
+  double gap = 0.0;               ///< step time over the bound, minus 1; 0 if the bound leaves communication out
   double tolerance = 0.0;         ///< of the difference, when both evaluators were asked
-  std::optional<RunReport> run;   ///< of the whole training, where the scenario is a run
-  std::vector<KindReport> kinds;  ///< where workers are of several kinds, each one's part in the breakdown
-  /// Why the equations' answer may not be the replay's; empty where it is, or they were not asked.
+  std::optional<RunReport> run;   ///< of the whole training, if the scenario is a run
+  std::vector<KindReport> kinds;  ///< breakdown of each kind, if workers are of several kinds
+  /// Why the equations' answer may differ from the replay's. Empty if it may not, or they were not asked.
   std::string estimate;
-  Notes notes;  ///< what a reader should know before trusting the number
+  Notes notes;  ///< facts to know before trusting the number
 };
 
-/// A point that has no answer, and why.
+/// A point without an answer, and the reason.
 struct FailedPoint {
-  std::size_t index = 0;  ///< in the study
+  std::size_t index = 0;  ///< its number in the study
   std::vector<Coordinate> coordinates;
   std::string reason;
 };
@@ -96,27 +97,27 @@ struct FailedPoint {
 struct Report {
   std::string name;
   std::string description;
-  std::string baseline;  ///< what speedups are against
-  /// Whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains.
+  std::string baseline;  ///< the baseline of speedups
+  /// Whether the scenario gives it. Otherwise, a row's baseline is one worker that trains the same alone.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  std::vector<PointReport> points;    ///< that have an answer, in the study's order
+  std::vector<PointReport> points;    ///< points with an answer, in the study's order
   std::vector<FailedPoint> failed{};  ///< the others, in that order too
 };
 
-/// A scenario's workload and what its step came to.
+/// A scenario's workload and the answers for its step.
 struct Answered {
   const Workload& workload;
   Answers answers;
 };
 
-/// All that a point's report is made of; mirrors StudyPoint.
+/// All inputs of a point's report; mirrors StudyPoint.
 struct AnsweredPoint {
   Answered own;
-  const StepGraph& graph;  ///< of its own step, as are the exchange, the band and the notes
+  const StepGraph& graph;  ///< of its own step, like the exchange, the band and the notes
   ExchangeSummary exchange;
   ErrorBand band{};
-  std::span<const Note> timing_notes{};  ///< on the workload (workload/timing_notes.hpp)
+  std::span<const Note> timing_notes{};  ///< about the workload (workload/timing_notes.hpp)
   std::vector<Answered> phases{};
   std::optional<Answered> baseline{};
   std::vector<Answered> baseline_phases{};
@@ -126,15 +127,15 @@ struct AnsweredPoint {
 /// @pre each scenario of the point is answered
 PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answered);
 
-/// What the points' speedups are against: the name of the baseline that all of them give, or what default_baseline
-/// says; where they have several, that each row has its own, and all their names.
+/// The baseline of the points' speedups: the name that all of them give, or default_baseline. If they have several,
+/// says that each row has a separate one, and names all.
 std::string baseline_of(const std::vector<StudyPoint>& points);
 
-/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, or else
-/// batch, accumulation and recomputation, where points differ in that, since then speedups do not rank them.
+/// The baseline if none is given: "one worker computing alone". If points differ in network, batch, accumulation or
+/// recomputation, the text says whose the baseline has, since speedups then do not rank the points.
 std::string default_baseline(const std::vector<StudyPoint>& points);
 
-/// Throughput of all workers, p·samples / step; 0 where nothing is trained.
+/// Throughput of all workers, p·samples / step; 0 without training.
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step);
 
 }  // namespace stepcast

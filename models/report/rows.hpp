@@ -12,18 +12,18 @@
 
 namespace stepcast {
 
-/// Nothing, a yes or no, a count, a number, a text, or texts, which CSV joins by "; ".
+/// Nothing, a truth value, a count, a number, a text, or texts, which CSV joins by "; ".
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
-/// What a column's cells hold where they hold anything.
+/// The type of a column's non-empty cells.
 enum class CellKind { truth, count, number, text, texts };
 
-/// Whether a column of this kind can hold it, or nothing; a count is a number too.
+/// Whether a column of this kind can hold the cell. Every column can hold nothing, and a count is also a number.
 bool holds(CellKind kind, const Cell& cell);
 
 using Row = std::vector<Cell>;
 
-/// null where there is no value.
+/// null without a value.
 Json json_of(const Cell& cell);
 
 /// Cells joined by commas, numbers in their shortest exact form, and a line feed (RFC 4180). A number that is not
@@ -31,7 +31,7 @@ Json json_of(const Cell& cell);
 std::string csv_row(const Row& row);
 std::string csv_header(const std::vector<std::string>& names);
 
-/// {"name": value, ...} on one line, null where there is no value. Counts have no decimal point, numbers have one.
+/// {"name": value, ...} on one line, null without a value. Counts have no decimal point, numbers have one.
 std::string json_row(const std::vector<std::string>& names, const Row& row);
 
 /// [number, [cell, ...]] on one line.
@@ -43,7 +43,7 @@ struct NumberedRow {
 };
 
 /// Reads a line of numbered_row.
-/// @throws std::runtime_error when it is none
+/// @throws std::runtime_error for another line
 NumberedRow parse_numbered_row(std::string_view line);
 
 }  // namespace stepcast

@@ -27,7 +27,7 @@ Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   if (std::holds_alternative<Dgc>(compressor)) return workload.gradient_bytes * 2.0;
   if (std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor))
     return {};
-  // What leaves a tensor as it is, remembers nothing of it.
+  // A compressor that leaves a tensor unchanged has no error to remember.
   const bool remembers =
       std::any_of(workload.gradients.begin(), workload.gradients.end(), [&](const Gradient& gradient) {
         return !make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).remember.empty();
@@ -35,12 +35,12 @@ Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   return remembers ? workload.gradient_bytes : Bytes{};
 }
 
-/// Units that are gathered and not let go yet, where they are: the one that computes and those ahead of it.
+/// Units that are gathered and not yet released: the one in use and those prefetched.
 Bytes gathered(const ShardedStrategy& x, const Workload& workload) {
   return largest_unit(workload, x.exchange) * (x.exchange.overlap ? x.prefetch + 1.0 : 1.0);
 }
 
-/// The casts of parameters that automatic mixed precision keeps: of those that are there whole.
+/// The casts of parameters that automatic mixed precision keeps, for parameters that are stored whole.
 Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   const WorkloadTable& table = *scenario.workload;
   const Bytes computed = size_of(compute_dtype_of(table));
@@ -52,8 +52,8 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   return whole * (computed / size_of(table.dtype));
 }
 
-/// The share of all sums that one worker encodes again, with error feedback of its own: a part of what comes by
-/// all-to-all, or what a shard on its host answers with.
+/// The share of all sums that one worker encodes again, with a separate error feedback. It is a part of an all-to-all,
+/// or the answer of a shard on its host.
 double recoded_share(const Scenario& scenario) {
   if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1)
     return 1.0 / scenario.cluster.workers;
@@ -66,7 +66,7 @@ struct MemoryOf {
   const Workload& workload;
   Bytes n, s;
 
-  /// Local steps keep the parameters that they began with where their change is needed.
+  /// Local steps keep the parameters of their start if they need the change since then.
   WorkerMemory operator()(const AllReduceStrategy&) const {
     const auto* local = std::get_if<QsparseLocalSgd>(&scenario.compressor);
     return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};

@@ -20,7 +20,7 @@
 namespace stepcast {
 namespace {
 
-/// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
+/// With more points than this, a study with variants becomes a comparison: one row for all variants of a point.
 constexpr std::size_t kMostFullRows = 48;
 
 bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) {
@@ -37,9 +37,9 @@ bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
 struct TableColumn {
   const Metric* metric = nullptr;
   std::string title;
-  bool is_added = false;  ///< the table has none of the metric by itself
+  bool is_added = false;  ///< not a standard column of the table
 
-  /// To be aligned as one, and last, since it may be long.
+  /// Columns that are aligned alike. A long one comes last.
   [[nodiscard]] bool is_text() const { return metric->unit == &kText; }
   [[nodiscard]] std::string cell(const PointReport& point) const {
     if (!is_added) return table_cell(*metric, point);
@@ -48,7 +48,7 @@ struct TableColumn {
   }
 };
 
-/// Those that some point shows, but for what an axis says already.
+/// Columns that some point asks for, without those that an axis shows already.
 std::vector<TableColumn> table_columns(const Report& report) {
   std::vector<TableColumn> columns;
   for (const Metric& metric : metrics()) {
@@ -63,7 +63,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   return columns;
 }
 
-/// What a reader should know before trusting the numbers above.
+/// Notes that a reader should know before trusting the numbers above.
 std::string footnotes(const Report& report) {
   std::string text;
   const auto flagged = std::count_if(report.points.begin(), report.points.end(), has_large_gap);
@@ -76,8 +76,8 @@ std::string footnotes(const Report& report) {
   const auto all = static_cast<std::ptrdiff_t>(report.points.size());
   if (replayed > 0)
     text += replayed == all
-                ? "answered by the replay, where equations would be an estimate\n"
-                : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
+                ? "answered by the replay, because equations would be an estimate\n"
+                : fmt::format("{} of {} points answered by the replay, because equations would be an estimate\n",
                               replayed, all);
   Notes notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
@@ -88,7 +88,7 @@ std::string link_text(const Link& link) {
   return fmt::format("{}, {}", human_text(link.bandwidth), human_text(link.latency));
 }
 
-/// Where workers are of several kinds, what each spends the step on; empty where they are of one at all points.
+/// The breakdown for each kind of workers; empty if all points have workers of one kind.
 std::string to_kinds_table(const Report& report) {
   bool speed = false, link = false, codec = false, waiting = false;
   for (const PointReport& p : report.points)
@@ -129,17 +129,17 @@ std::string to_kinds_table(const Report& report) {
       if (waiting) row.push_back(share(b.waiting, step));
       table.add(row);
     }
-  return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" +
+  return any ? "the breakdown above is the mean of all workers; for each kind of workers, by number from 0, it is\n" +
                    table.text()
              : "";
 }
 
-/// Samples per second, by which steps of unlike many samples are compared; steps per second where nothing is trained.
+/// Samples per second, which compares steps of different sizes; steps per second without training.
 double pace_of(const PointReport& p) {
   return p.samples_per_second > 0 ? p.samples_per_second : 1 / p.answers.shown().step.si();
 }
 
-/// Why points have no answer, a line each.
+/// Lines with the reasons why points have no answer.
 std::string failures(const Report& report) {
   std::string text;
   for (const FailedPoint& failed : report.failed)
@@ -147,7 +147,7 @@ std::string failures(const Report& report) {
   return text;
 }
 
-/// Step time and speedup of every variant side by side, "*" at the fastest.
+/// Step time and speedup of all variants side by side, "*" at the fastest.
 std::string to_comparison(const Report& report) {
   std::vector<std::string> axes, variants;
   for (const std::string& axis : report.axes)
@@ -197,7 +197,7 @@ std::string to_comparison(const Report& report) {
   for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
   return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() +
          footnotes(report) + failures(report) +
-         fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
+         fmt::format("\n{} points; the breakdown is in --csv and --json\n", report.points.size());
 }
 
 Json kinds_json(const std::vector<KindReport>& kinds) {
@@ -214,7 +214,7 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
   return json;
 }
 
-/// A row for each point; those without an answer say why at the end.
+/// A row for each point. Points without an answer give the reason at the end.
 std::string to_rows(const Report& report, const std::vector<TableColumn>& columns) {
   const bool has_text = !columns.empty() && columns.back().is_text();
   TextTable table(report.axes.size(), columns.size() - (has_text ? 1 : 0));
@@ -255,7 +255,7 @@ std::string to_table(const Report& report) {
 
 std::string to_ranking(Report report, const Metric& metric, std::size_t most, const std::vector<std::string>& each) {
   const std::size_t all = report.points.size() + report.failed.size();
-  for (FailedPoint& failed : report.failed) failed.index = all;  // below those that are ranked
+  for (FailedPoint& failed : report.failed) failed.index = all;  // below the ranked points
   std::map<std::vector<std::string>, std::vector<PointReport>> by_situation;
   std::vector<std::vector<std::string>> situations;  // in the study's order
   for (PointReport& point : report.points) {
@@ -318,9 +318,10 @@ Json report_document(const Report& report, const Json& manifest) {
   json["columns"] = Json::object();
   for (const Metric& column : columns) json["columns"][column.name] = column.meaning;
   json["columns"]["worker_kinds"] =
-      "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
+      "if workers differ in speed or link: the kinds of workers, each with its breakdown of a step; otherwise the "
+      "breakdown is the mean of all";
   if (!report.failed.empty()) json["columns"]["error"] = "why the point has no answer";
-  json["columns"]["coded_notes"] = "the notes, each with a code that stays where its text changes";
+  json["columns"]["coded_notes"] = "the notes, each with a code that stays when its text changes";
   json["points"] = Json::array();
   const auto answered = [&](const PointReport& point) {
     Json row = Json::object();

@@ -32,7 +32,8 @@ class Checker {
     const Cluster& c = s_.cluster;
     const std::size_t before = faults_.size();
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
-    const auto hosts = faults_.size() > before ? std::nullopt : platform_ ? platform_->hosts : host_count(c.topology);
+    std::optional<std::int64_t> hosts;
+    if (faults_.size() == before) hosts = platform_ ? platform_->hosts : host_count(c.topology);
     if (hosts && *hosts < needed_hosts())
       fault("/cluster/topology", fmt::format("{} host{} for {}", *hosts, *hosts == 1 ? "" : "s", hosts_wanted()),
             "a topology with at least that many hosts");
@@ -103,7 +104,7 @@ class Checker {
       fault("/cluster/groups", "groups with topology simgrid-xml",
             "an empty list: the platform file gives each host its speed and links");
     else if (own_links && !std::holds_alternative<Star>(c.topology) && !std::holds_alternative<Racks>(c.topology))
-      fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks",
+      fault("/cluster/groups", "a group with its own links", "a group's own links with topology star or racks only",
             "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
@@ -112,17 +113,18 @@ class Checker {
   void protocols() {
     const Cluster& c = s_.cluster;
     if (c.protocols.empty()) return;
-    constexpr const char* remedy = "leave one of both out; --set /cluster/protocols=[] has none";
+    constexpr const char* remedy = "leave one of the two out; --set /cluster/protocols=[] removes the protocols";
     if (std::holds_alternative<TcpTransport>(c.transport))
-      fault("/cluster/protocols", "protocols with transport tcp", "them with transport ideal alone", remedy);
+      fault("/cluster/protocols", "protocols with transport tcp", "protocols with transport ideal only", remedy);
     if (std::holds_alternative<SimGridXml>(c.topology))
       fault("/cluster/protocols", "protocols with topology simgrid-xml",
-            "them where links are known here, to choose by", remedy);
+            "protocols with a topology whose links are known", remedy);
     std::set<std::string> names;
     for (std::size_t i = 0; i < c.protocols.size(); ++i)
       if (const std::string& name = c.protocols[i].name; name.empty() || !names.insert(name).second)
         fault(fmt::format("/cluster/protocols/{}/name", i),
-              name.empty() ? "nothing" : fmt::format("\"{}\" a second time", name), "a name of each protocol's own");
+              name.empty() ? "nothing" : fmt::format("\"{}\" a second time", name),
+              "a different name for each protocol");
   }
 
   void algorithms() {

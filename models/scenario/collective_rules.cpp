@@ -51,7 +51,7 @@ class Checker {
     faults_.push_back({"", pointer_ + field, std::move(found), std::move(allowed), std::move(remedy)});
   }
   void refuse_auto(const char* field, std::string found, std::string allowed) {
-    fault(field, std::move(found), std::move(allowed), "name one: which is the cheapest there, only replays tell");
+    fault(field, std::move(found), std::move(allowed), "name one: only replays can find the cheapest there");
   }
 
   /// "auto" compares prices by the cluster's link. The hosts of a platform file do not use that link.
@@ -77,7 +77,7 @@ class Checker {
     if (rings > workers)
       fault("/rings",
             fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
-            "at most as many rings as workers in a group, each of which ends one");
+            "at most as many rings as workers in a group: each ring ends at a different worker");
     else if (rings > 1 && rings > kMostBlocks / all)
       fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all),
             "a ring cuts its part of the buffer into a block for each worker");
@@ -89,7 +89,7 @@ class Checker {
     if (pairs > workers)
       fault("/rings",
             fmt::format("{} with {} in a group", pairs, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
-            "at most as many pairs of trees as workers in a group, each of which is the head of one");
+            "at most as many pairs of trees as workers in a group: each pair has a different head");
     if (workers > kMostChained)
       fault("/group_size", fmt::format("a chain of {} workers", workers), fmt::format("at most {}", kMostChained));
   }
@@ -101,7 +101,7 @@ class Checker {
     if (group() == 0 && !machines_.levels.empty()) return;
     if (group() == 0)
       fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers",
-            "say how many workers make a group");
+            "give the number of workers in a group");
     else if (workers_ % group() != 0)
       fault("/group_size", fmt::format("{} with {} workers", group(), workers_), "a divisor of the number of workers");
   }

@@ -60,7 +60,7 @@ class Checker {
     switch (carrier) {
       case Carrier::automatic: break;
       case Carrier::all_reduce:
-        if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two of its messages is no message");
+        if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two messages is not a message");
         break;
       case Carrier::all_gather:
         if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
@@ -102,7 +102,7 @@ class Checker {
     }
     return others.empty()
                ? named
-               : fmt::format("{} (auto takes {} too, which all-reduces nothing and has no name here)", named, others);
+               : fmt::format("{} (auto also uses {}, which has no all-reduce and cannot be named here)", named, others);
   }
 
   void check_strategy(const AllReduceStrategy& x) { check_carrier(x.carrier, x.collective); }
@@ -113,7 +113,7 @@ class Checker {
     const bool several = traits_.stages > 1 || x.carrier == Carrier::all_to_all;
     if (several && s_.codec.sharing == GpuSharing::serial)
       fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_),
-            "\"fair\": between its messages it needs the GPU, which is steps ahead by then",
+            "\"fair\": between its messages the compressor needs the GPU, which is steps ahead then",
             "set it, and evaluator replay");
     if (factorizes() && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
@@ -124,7 +124,8 @@ class Checker {
     every_step("parameter-server");
     if (traits_.stages > 1)
       fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_),
-            "a method of one message: its second one needs the sum of all first ones", "use strategy all-reduce");
+            "a method with one message: the second message here needs the sum of all first ones",
+            "use strategy all-reduce");
   }
 
   void check_strategy(const ShardedStrategy&) {
@@ -168,8 +169,7 @@ void check_compressor(const Scenario& scenario, const Workload* workload, std::v
   else if (const Carrier carrier = carrier_of(scenario.strategy);
            carrier != Carrier::automatic && carrier != Carrier::all_reduce)
     faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)),
-                      "\"auto\" or \"all-reduce\": gradients as they are, are summed on the way",
-                      "choose a compressor"});
+                      "\"auto\" or \"all-reduce\": unchanged gradients are summed on the way", "choose a compressor"});
 }
 
 }  // namespace stepcast

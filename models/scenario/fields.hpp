@@ -29,7 +29,7 @@ struct Variant {
 
   template <class V>
   static void describe(V& v, Variant& x) {
-    v.required("name", x.name, "what tables call the variant");
+    v.required("name", x.name, "the variant's name in tables");
     v.required("set", x.set, "JSON pointers and the values they take in this variant");
   }
 };
@@ -41,7 +41,7 @@ struct Choices<ImpossiblePoints> {
   static constexpr std::array table = {
       Choice<ImpossiblePoints>{"refuse", ImpossiblePoints::refuse, "an error that names them"},
       Choice<ImpossiblePoints>{"leave-out", ImpossiblePoints::leave_out,
-                               "the other points are answered, and a note says what is missing and why"},
+                               "the other points are answered, and a note gives the missing ones with the reason"},
   };
 };
 
@@ -64,21 +64,21 @@ struct ScenarioFields {
   template <class V>
   static void describe(V& v, ScenarioFields& x) {
     v.optional("$schema", x.schema, "for editors");
-    v.required("name", x.name, "what tables call it");
+    v.required("name", x.name, "its name in tables");
     v.optional("description", x.description, "the question it asks");
     v.optional("variants", x.variants, "a study's named variants");
     v.optional(
         "impossible", x.impossible,
-        "what becomes of a study's points whose parts do not go together, such as groups that do not divide the workers");
-    v.optional("workload", x.workload, "what is trained (not needed by strategy collective)");
+        "the treatment of points whose parts do not fit together, such as groups that do not divide the workers");
+    v.optional("workload", x.workload, "the trained network (not needed by strategy collective)");
     v.required("cluster", x.cluster, "on which machines");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
     v.optional("compressor", x.compressor, "how gradients are compressed");
-    v.optional("codec", x.codec, "where and when the compressor's kernels run");
+    v.optional("codec", x.codec, "device and order of the compressor's kernels");
     v.optional("run", x.run, "a whole training run; null: only the step is forecast");
     v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");
     v.optional("evaluation", x.evaluation, "how the answer is computed");
-    v.optional("output", x.output, "where results go");
+    v.optional("output", x.output, "the outputs");
   }
 };
 

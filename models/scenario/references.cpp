@@ -143,7 +143,7 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     if (value.is_string()) value = Json::object({{"from", value}});
     if (!value.is_object())
       throw ScenarioError({document.origins.locate(
-          {"", pointer, describe_value(value), fmt::format("a {}, since fields are laid over it", part), ""})});
+          {"", pointer, describe_value(value), fmt::format("a {}, because fields are laid over it", part), ""})});
     lay_over(value, over, pointer, written, document.origins);
   }
 }

@@ -54,7 +54,8 @@ class Checker {
     for (std::size_t i = 0; i < s_.run->phases.size(); ++i) {
       const TrainingPhase& phase = s_.run->phases[i];
       if (!phase.set->is_object())
-        fault(fmt::format("/run/phases/{}/set", i), describe_value(*phase.set), "an object of JSON pointers and values");
+        fault(fmt::format("/run/phases/{}/set", i), describe_value(*phase.set),
+              "an object of JSON pointers and values");
       if (!names.insert(phase.name).second)
         fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
     }

@@ -25,7 +25,7 @@ template <>
 struct Choices<Evaluator> {
   static constexpr std::array table = {
       Choice<Evaluator>{"auto", Evaluator::automatic,
-                        "equations where they are exact, or within 1 % of the replay, else replay"},
+                        "equations if they are exact, or within 1 % of the replay, else replay"},
       Choice<Evaluator>{"equations", Evaluator::equations, "closed forms on the step graph"},
       Choice<Evaluator>{"replay", Evaluator::replay, "SimGrid simulation of the step graph"},
       Choice<Evaluator>{"both", Evaluator::both, "both, and their difference"},
@@ -46,9 +46,8 @@ template <>
 struct Choices<Fidelity> {
   static constexpr std::array table = {
       Choice<Fidelity>{"full", Fidelity::full, "every worker and every message"},
-      Choice<Fidelity>{"folded", Fidelity::folded,
-                       "one of each class of those that are alike; an error where that is not exact"},
-      Choice<Fidelity>{"auto", Fidelity::automatic, "folded where that is exact, full elsewhere"},
+      Choice<Fidelity>{"folded", Fidelity::folded, "one of each class of like parts; an error if that is not exact"},
+      Choice<Fidelity>{"auto", Fidelity::automatic, "folded if that is exact, else full"},
   };
 };
 
@@ -63,15 +62,15 @@ struct Evaluation {
 
   template <class V>
   static void describe(V& v, Evaluation& x) {
-    v.optional("evaluator", x.evaluator, "who answers");
-    v.optional("fidelity", x.fidelity, "replay: what is simulated");
+    v.optional("evaluator", x.evaluator, "the evaluator that answers");
+    v.optional("fidelity", x.fidelity, "replay: the simulated part");
     v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4",
                non_negative);
     v.optional("max_steps", x.max_steps,
                "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
                between(4, 1000000));
     v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
-    v.optional("seed", x.seed, "of the random numbers", non_negative);
+    v.optional("seed", x.seed, "seed of the random numbers", non_negative);
   }
   bool operator==(const Evaluation&) const = default;
 };
@@ -83,7 +82,7 @@ struct Baseline {
 
   template <class V>
   static void describe(V& v, Baseline& x) {
-    v.required("name", x.name, "what tables call the baseline");
+    v.required("name", x.name, "the baseline's name in tables");
     v.required("set", x.set, "JSON pointers and the values they take in the baseline");
   }
   bool operator==(const Baseline&) const = default;

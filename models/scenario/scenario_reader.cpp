@@ -253,6 +253,7 @@ std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Documen
   resolve_workload(json, "/workload", file_of, files_, faults);
   auto table = std::make_shared<WorkloadTable>();
   read_value(json, "/workload", *table, {}, faults);
+  take_as_mixed_precision(*table);
   if (faults.size() == before && shared) tables_[{&written, gpu}] = table;
   return table;
 }

@@ -89,7 +89,8 @@ class Checker {
           fmt::format("{} {}s in {} passes of {} a worker, with {}", *samples, s_.workload->sample,
                       workload_->accumulation, workload_->batch, with),
           fmt::format("at most {} passes", most),
-          fmt::format("it counts {}s; give fewer, more workers or a larger /workload/batch", s_.workload->sample));
+          fmt::format("global_batch counts {}s; give a smaller one, more workers or a larger /workload/batch",
+                      s_.workload->sample));
   }
   void sharding_group(const ShardedStrategy& x) {
     const int p = s_.cluster.workers, g = x.group(p);
@@ -99,7 +100,7 @@ class Checker {
     };
     if (p % g != 0) return refuse("", "");
     if (g == 1 && p > 1)
-      return refuse(", which shares nothing out", "use strategy all-reduce, where all hold everything");
+      return refuse(", which splits nothing", "use strategy all-reduce, in which all workers hold everything");
     collective(x.collective, Operation::reduce_scatter, inside_groups(g, p));
     if (g < p)
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,

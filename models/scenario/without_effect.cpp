@@ -73,7 +73,7 @@ std::string unless_one_of(const Scenario& s, std::initializer_list<Algorithm> al
   if (!chosen || std::any_of(algorithms.begin(), algorithms.end(),
                              [&](Algorithm algorithm) { return may_be(s, *chosen, algorithm); }))
     return "";
-  return *chosen == Algorithm::automatic ? "no algorithm that auto chooses from has one here"
+  return *chosen == Algorithm::automatic ? "no algorithm that auto may choose has one here"
                                          : fmt::format("the algorithm is {}", name_of(*chosen));
 }
 
@@ -141,7 +141,7 @@ std::string prefetch(const Scenario& s) {
   if (!sharded) return "";
   return sharded->stage == ShardingStage::parameters
              ? of_overlap(s)
-             : fmt::format("stage is {}, which keeps what it has gathered", name_of(sharded->stage));
+             : fmt::format("stage is {}, which keeps gathered parameters", name_of(sharded->stage));
 }
 
 std::string reduce_after(const Scenario& s) {
@@ -155,7 +155,7 @@ std::string reduce_dtype(const Scenario& s) {
 }
 
 std::string warmup_steps(const Scenario& s) {
-  return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast as they are once the pipeline is steady");
+  return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast for the steady pipeline");
 }
 
 // Parameter servers.
@@ -187,7 +187,7 @@ std::string server_update_factor(const Scenario& s) {
 // Clusters.
 
 std::string link(const Scenario& s) {
-  return unless(!std::holds_alternative<SimGridXml>(s.cluster.topology), "topology simgrid-xml has links of its own");
+  return unless(!std::holds_alternative<SimGridXml>(s.cluster.topology), "topology simgrid-xml has its own links");
 }
 
 std::string reduction_cost(const Scenario& s) {
@@ -212,7 +212,7 @@ std::string of_collectives(const Scenario& s) {
 std::string nic_of_gpu(const Scenario& s) {
   const auto* nodes = std::get_if<Nodes>(&s.cluster.topology);
   if (nodes && nodes->nics == 1) return "a machine has one NIC";
-  return unless(!nodes || nodes->nics != nodes->gpus_per_node, "each GPU has a NIC of its own");
+  return unless(!nodes || nodes->nics != nodes->gpus_per_node, "each GPU has a separate NIC");
 }
 
 std::string ring_latency(const Scenario& s) {
@@ -224,12 +224,12 @@ std::string ring_latency(const Scenario& s) {
 
 std::string worker_price(const Scenario& s) {
   return unless(!s.cluster.prices || !strategy_of<CollectiveBenchmark>(s),
-                "strategy collective trains nothing that could be priced");
+                "strategy collective has no training to price");
 }
 std::string server_price(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
   return unless(!s.cluster.prices || (server && server->placement == ServerPlacement::dedicated),
-                "no parameter server has a host of its own");
+                "no parameter server has a separate host");
 }
 std::string jitter_cv(const Scenario& s) {
   return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing");
@@ -253,13 +253,13 @@ std::string framework(const Scenario& s) {
 }
 
 std::string codec_device(const Scenario& s) {
-  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio gives its costs itself";
+  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio states its costs";
   return unless(compresses(s), "nothing is compressed");
 }
 
 std::string codec_overlap(const Scenario& s) {
   if (!compresses(s)) return "nothing is compressed";
-  if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes once its steps are done";
+  if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes after its steps";
   if (const auto* pipelined = strategy_of<PipelinedStrategy>(s))
     return unless(pipelined->segments > 1, "there is one segment");
   return overlap(s);
@@ -273,7 +273,7 @@ std::string backward_spread(const Scenario& s) {
   if (!s.workload) return "";
   const WorkloadTable& w = *s.workload;
   if (gives_shapes(w)) return "times follow from the layers' shapes";
-  if (!w.layers.empty()) return "layers have times of their own";
+  if (!w.layers.empty()) return "layers have their own times";
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
@@ -295,7 +295,7 @@ std::string recomputation(const Scenario& s) {
   if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
   const WorkloadTable listed = list_gradients(*s.workload);
   const std::size_t blocks = blocks_of(listed.layers).size();
-  if (blocks == 0) return "no layers' names tell blocks, by a number between dots";
+  if (blocks == 0) return "no layer names mark blocks by a number between dots";
   return unless(!recomputed_blocks(listed).empty(),
                 fmt::format("recomputed_share {:.3g} of {} blocks is none", s.workload->recomputed_share, blocks));
 }

@@ -133,6 +133,7 @@ WorkloadTable resolve_workload_file(Json content, const std::filesystem::path& f
   resolve_workload(
       json, place, [&](const std::string& pointer) { return document.origins.file_of(pointer); }, files, faults);
   read_value(json, place, table, {}, faults);
+  take_as_mixed_precision(table);
   if (faults.empty() && gives_shapes(table)) check_shapes(table, place, faults);
   for (Fault& fault : faults)
     if (fault.file.empty()) fault = document.origins.locate(std::move(fault));

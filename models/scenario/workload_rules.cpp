@@ -46,7 +46,7 @@ class Checker {
     if (w.profile)
       fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
     if (w.measured)
-      fault("/workload/measured", "times of the whole for layers without shapes",
+      fault("/workload/measured", "measured times of the whole network for layers without shapes",
             "null: the table gives its own times");
     if (w.compute_dtype)
       fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)),
@@ -58,9 +58,9 @@ class Checker {
             "leave it out, or take a table with shapes, such as resnet50, and a profile");
     if (w.layers.empty() == w.gradients.empty()) {
       if (w.layers.empty())
-        fault(
-            "/workload", "neither layers nor gradients nor a transformer", "exactly one of them",
-            "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
+        fault("/workload", "neither layers nor gradients nor a transformer", "exactly one of them",
+              "for totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one entry for "
+              "each tensor");
       else fault("/workload", "both layers and gradients", "exactly one of the two");
       return;
     }
@@ -111,7 +111,7 @@ class Checker {
       const std::string at = fmt::format("{}/{}", pointer, i);
       if (!names.insert(tensors[i].name).second)
         fault(at + "/name", fmt::format("\"{}\" a second time", shorten(tensors[i].name)),
-              "a name of its own for each tensor of a list", "remove one of the two, or rename it");
+              "a different name for each tensor of a list", "remove one of the two, or rename it");
       check_dims(tensors[i], at);
     }
   }

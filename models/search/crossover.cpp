@@ -15,7 +15,7 @@
 namespace stepcast {
 namespace {
 
-/// "1x" of equals only.
+/// "1x" for equal scores only.
 std::string speedup_text(double speedup) {
   std::string text = fmt::format("{:.4g}", speedup);
   for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits)
@@ -23,7 +23,8 @@ std::string speedup_text(double speedup) {
   return text + "x";
 }
 
-/// The largest speedup over the reference, and where; nothing of what fits its device nowhere, and so has no score.
+/// The largest speedup over the reference, and its place. Empty if the alternative fits its device nowhere, and so has
+/// no score.
 std::optional<CrossoverSearch::Most> most_of(const CrossoverSearch& search, std::size_t alternative) {
   const auto scores = search.scores(alternative);
   const bool is_possible = std::any_of(scores.begin(), scores.end(), [](const auto& at) { return at.second > 0; });
@@ -35,7 +36,8 @@ std::string headline(const Crossovers& c) {
                                  c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
   text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
   text +=
-      "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
+      "pays: faster than the reference there; most: its largest speedup over the reference; fastest: the fastest of "
+      "all there, among equals the first\n";
   return text + search_text(c.range, c.grid);
 }
 
@@ -58,7 +60,7 @@ std::string to_text(const Crossovers& c) {
       const auto most = most_of(situation.search, i);
       if (!most) row.insert(row.end(), {"impossible", ""});
       else if (is_reference) row.insert(row.end(), {"", ""});
-      // The reference has no score where it does not fit its device.
+      // The reference has no score if it does not fit its device.
       else
         row.insert(row.end(), {std::isinf(most->speedup) ? "alone" : speedup_text(most->speedup),
                                "at " + human_value(c.range, most->value)});

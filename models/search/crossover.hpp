@@ -1,4 +1,4 @@
-// Along one field: where does each alternative pay, and which is the fastest?
+// Finds along one field where each alternative pays, and which one is the fastest.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace stepcast {
 
-/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+/// Version of the JSON document's shape. It increases when a field changes its meaning or is removed.
 inline constexpr int kCrossoverSchemaVersion = 1;
 
 /// One situation's answer.
 struct SituationCrossovers {
   std::vector<Coordinate> coordinates;
-  /// Those that it has, of all, in order; the search knows them by their place here.
+  /// All its alternatives, in order. The search refers to them by their index here.
   std::vector<std::size_t> alternatives;
   CrossoverSearch search;
 };
@@ -28,10 +28,10 @@ struct Crossovers {
   std::string axis, pointer;  ///< the field
   AxisRange range;
   std::size_t grid = 0;                               ///< values of it
-  const Metric* metric = &find_metric("throughput");  ///< one that choose_metric chooses
+  const Metric* metric = &find_metric("throughput");  ///< a metric that choose_metric may choose
   bool replayed = false;                              ///< by the replay, not by the equations
   Arrangement arrangement;
-  std::size_t reference = 0;  ///< of the arrangement's alternatives
+  std::size_t reference = 0;  ///< among the arrangement's alternatives
   std::vector<SituationCrossovers> situations;
   Notes notes;
 };
@@ -40,7 +40,7 @@ struct Crossovers {
 std::string to_text(const Crossovers& crossovers);
 /// One line for each interval, numbers in SI.
 std::string to_csv(const Crossovers& crossovers);
-/// The intervals, and every value that was evaluated with its score.
+/// The intervals, and every evaluated value with its score.
 Json crossover_document(const Crossovers& crossovers, const Json& manifest);
 
 }  // namespace stepcast

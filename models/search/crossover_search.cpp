@@ -6,12 +6,12 @@
 namespace stepcast {
 namespace {
 
-/// Narrower than kCrossoverWidth by this much, so that both sides of an estimate make a bracket that is narrow enough.
+/// This much narrower than kCrossoverWidth, so that the two sides of an estimate make a bracket that is narrow enough.
 constexpr double kMargin = 0.4;
 
 double log_ratio(double a, double b) { return compare_scores(a, b) == 0 ? 0.0 : std::log(a) - std::log(b); }
 
-/// Whether no alternative has any score there.
+/// Whether all alternatives have score zero there.
 bool scores_nothing(const std::vector<std::optional<double>>& scores) {
   return std::all_of(scores.begin(), scores.end(),
                      [](const std::optional<double>& score) { return score && *score == 0; });
@@ -20,7 +20,7 @@ bool scores_nothing(const std::vector<std::optional<double>>& scores) {
 }  // namespace
 
 int compare_scores(double a, double b) {
-  if (a == b) return 0;  // also of two that are infinite
+  if (a == b) return 0;  // also two infinite scores
   if (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kSameScore * std::max(a, b)) return 0;
   return a < b ? -1 : 1;
 }
@@ -39,17 +39,18 @@ bool CrossoverSearch::is_narrow(double a, double b, double width) const {
   return b - a <= width * std::max(b, range_.from > 0 ? 0.0 : 1e-6 * range_.to);
 }
 
-/// Halfway; of a discrete range the value before.
+/// The middle; in a discrete range, the value before it.
 double CrossoverSearch::middle(double a, double b) const {
   if (range_.is_discrete())
     return range_.after(std::floor((std::round(range_.steps_to(a)) + std::round(range_.steps_to(b))) / 2));
   return range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
 }
 
-/// Values strictly between a and b that close in on where the logarithm of a ratio of scores, given at both, is zero.
-/// It bends little over a step of the grid, so its chord meets zero near the place: by at most about the square of the
-/// bracket's width, which is the distance of the two values about it. A bracket that has not halved in each round so
-/// far, since there is a jump or a kink, is quartered.
+/// Values strictly between a and b that approach a zero of the logarithm of a ratio of scores, given at both ends.
+///
+/// The logarithm bends little over a step of the grid, so its chord crosses zero near the place. The error is at most
+/// about the square of the bracket's width, which is the distance of the two values from the estimate. A bracket that
+/// has not halved in each round so far has a jump or a kink, and is quartered.
 std::vector<double> CrossoverSearch::values_within(double a, double b, double log_ratio_at_a,
                                                    double log_ratio_at_b) const {
   const double low = range_.coordinate(a), high = range_.coordinate(b), width = high - low;
@@ -109,8 +110,8 @@ void CrossoverSearch::close_in_on_pay(std::size_t alternative, std::vector<Reque
   }
 }
 
-/// The two that are the fastest on either side change places somewhere between; there a third one may be faster than
-/// both, which is looked for once their own place is found.
+/// The fastest alternatives on either side change places somewhere between. A third one may be faster than both there.
+/// It is searched for once that place is found.
 void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const {
   const auto all_at = [&](double value) {
     for (std::size_t i = 0; i < alternatives_; ++i) requests.push_back({i, value});
@@ -125,7 +126,7 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
       if (nobody_before != nobody_here) {
         for (const double between : values_within(*before, value, 0, 0)) all_at(between);
       } else if (a != b) {
-        // b is preferred at the right end and not at the left one: the first place where that changes.
+        // b is preferred at the right end but not at the left one. This is the first place of the change.
         const auto preferred = [&](double difference) { return difference > 0 || (difference == 0 && b < a); };
         std::optional<std::pair<double, double>> left, right;  // value and logarithm of b's score over a's
         for (auto at = known_.find(*before); at->first <= value && !right; ++at) {
@@ -135,7 +136,8 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
           else left = {at->first, difference};
           if (at->first == value) break;
         }
-        if (!right || preferred(left->second)) {  // scores equal in turn, the outer ones not to each other
+        // Neighbouring scores may be equal in turn although the outer ones differ.
+        if (!right || preferred(left->second)) {
           for (const double between : values_within(*before, value, 0, 0)) all_at(between);
         } else if (is_narrow(left->first, right->first)) {
           for (const double side : {left->first, right->first})
@@ -152,7 +154,7 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
   }
 }
 
-/// Next to an end of the range: as near as two sides of a peak are.
+/// A value next to an end of the range, as near as two sides of a peak are.
 double CrossoverSearch::beside_end(double end) const {
   const bool first = end == range_.from;
   if (range_.is_discrete()) return range_.after(first ? 1 : range_.steps() - 1);
@@ -160,9 +162,8 @@ double CrossoverSearch::beside_end(double end) const {
   return first ? end + distance : end - distance;
 }
 
-/// The middle of both sides of the largest speedup known, where it is one. A peak is often a kink, where two tasks take
-/// equally long, so nothing better than halving is safe. At an end of the range it is the peak if it is larger than the
-/// speedup beside it.
+/// Asks for the middle of both sides of the largest known speedup. A peak is often a kink, where two tasks take equally
+/// long, so only halving is safe. At an end of the range, it is the peak if it is larger than the speedup beside it.
 void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const {
   const Most peak = most(alternative);
   if (!(peak.speedup > 1) || !std::isfinite(peak.speedup)) return;
@@ -218,7 +219,7 @@ double CrossoverSearch::speedup_at(double value, std::size_t alternative) const 
   return score_ratio(*scores[alternative], *scores[reference_]);
 }
 
-/// @param holds  of the scores at a value: whether it holds there, or nothing where that is not known
+/// @param holds  given the scores at a value: whether the condition holds there; empty if unknown
 template <class State>
 std::vector<FieldInterval> CrossoverSearch::intervals(std::size_t alternative, State&& holds) const {
   std::vector<FieldInterval> all;

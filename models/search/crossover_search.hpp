@@ -1,11 +1,14 @@
-// Where, along one field, does the ranking of alternatives change?
+// Finds changes in the ranking of alternatives along one field.
 //
-// Each alternative has a score at each value of the field, more being better. One of them is the reference. Two things
-// are told along the field: where each alternative pays, scoring more than the reference, and which one is the
-// fastest. Both are known on a grid first. Between neighbours where one of them differs the change is closed in on
-// until the two are within kCrossoverWidth of each other, or follow each other in a discrete range. So what is found
-// has both its sides evaluated; what changes and changes back between two values of the grid is not seen. An
-// alternative's largest speedup is closed in on from the grid's, to within kPeakWidth.
+// Each alternative has a score at each value of the field; more is better. One of them is the reference. An alternative
+// pays if it scores more than the reference. The search finds where each alternative pays, and which one is the
+// fastest.
+//
+// Both are first known on a grid. Between neighbours that differ in one of them, the search narrows the bracket to
+// kCrossoverWidth, or to neighbours in a discrete range. Both sides of every change found are evaluated. Two opposite
+// changes between neighbours of the grid are not seen.
+//
+// From the grid's largest speedup of an alternative, the search narrows its bracket to kPeakWidth.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +20,25 @@
 
 namespace stepcast {
 
-/// Scores nearer to each other than this, relatively, are equal; of equals the first is the fastest, and none pays.
+/// Scores with a smaller relative difference are equal. Among equal scores, the first is the fastest, and none pays.
 inline constexpr double kSameScore = 1e-9;
-/// How near both sides of a change are, relatively; where the range begins at zero, not nearer than a millionth of this
-/// of its end.
+/// Relative distance of the two sides of a change. In a range from zero, the distance is never below a millionth of
+/// this share of its end.
 inline constexpr double kCrossoverWidth = 1e-4;
 
-/// How near the values on both sides of the largest speedup are, likewise; at a kink that is how near the speedup
-/// itself is.
+/// Relative distance of the values beside the largest speedup. At a kink, the speedup itself is as exact.
 inline constexpr double kPeakWidth = 1e-3;
 
-/// -1, 0 or 1 as a is less than b, as much, or more.
+/// -1, 0 or 1 if a is less than, equal to or more than b.
 int compare_scores(double a, double b);
-/// a over b; 1 of equals.
+/// a over b; 1 for equal scores.
 double score_ratio(double a, double b);
 
-/// Values from `from` to `to` over which something holds: that an alternative pays or is the fastest, or that a score is
-/// large enough. An end that is no end of the whole range is a change: the middle of its two sides, or in a discrete
-/// range the outermost value where it holds. Of the first and the last value that were evaluated it has the
-/// alternative's speedup (its score over the reference's, by score_ratio), or the score.
+/// Values from `from` to `to` that meet a condition: an alternative pays or is the fastest, or a score is large enough.
+///
+/// An end inside the range is a change: the middle of its two sides, or in a discrete range the outermost value that
+/// meets the condition. `at_from` and `at_to` belong to the first and last evaluated value inside. They are the speedup
+/// (score_ratio of the alternative and the reference), or the score.
 struct FieldInterval {
   double from = 0.0, to = 0.0;
   double at_from = 1.0, at_to = 1.0;
@@ -49,27 +52,28 @@ class CrossoverSearch {
     auto operator<=>(const Request&) const = default;
   };
 
-  /// @param grid  values at which all scores are to be known first: in order, both ends of the range among them
+  /// @param grid  values to evaluate first, for all alternatives: in order, with both ends of the range
   CrossoverSearch(const AxisRange& range, std::vector<double> grid, std::size_t alternatives, std::size_t reference);
 
-  /// What has to be known next, each thing once; nothing when all changes are found. The first are those of the grid.
+  /// The next scores to evaluate, without repetition; empty when all changes are found. The first requests are the
+  /// grid's.
   [[nodiscard]] std::vector<Request> requests() const;
   /// Takes the answers to all requests as one round.
-  /// @param scores  in the requests' order; at least 0, and infinite where nothing takes time
+  /// @param scores  in the requests' order; at least 0, and infinite for a time of zero
   void answer(const std::vector<Request>& requests, const std::vector<double>& scores);
 
-  /// Where the alternative scores more than the reference.
+  /// Intervals in which the alternative scores more than the reference.
   [[nodiscard]] std::vector<FieldInterval> pays(std::size_t alternative) const;
-  /// Where it is the fastest of all.
+  /// Intervals in which it is the fastest of all.
   [[nodiscard]] std::vector<FieldInterval> fastest(std::size_t alternative) const;
 
-  /// The largest speedup over the reference, at the first evaluated value that has it.
+  /// The largest speedup over the reference, and the first evaluated value that has it.
   struct Most {
     double speedup = 1.0, value = 0.0;
   };
   [[nodiscard]] Most most(std::size_t alternative) const;
 
-  /// All that is known of an alternative: score by value.
+  /// All known scores of an alternative, by value.
   [[nodiscard]] std::vector<std::pair<double, double>> scores(std::size_t alternative) const;
   [[nodiscard]] std::size_t reference() const { return reference_; }
   [[nodiscard]] std::size_t alternatives() const { return alternatives_; }
@@ -94,8 +98,8 @@ class CrossoverSearch {
   AxisRange range_;
   std::vector<double> grid_;
   std::size_t alternatives_, reference_;
-  double step_;     ///< of the grid, in coordinates: the widest
-  int rounds_ = 0;  ///< answered, the grid's left out
+  double step_;     ///< the grid's largest step, in coordinates
+  int rounds_ = 0;  ///< rounds after the grid's
   Known known_;
 };
 

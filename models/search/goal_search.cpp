@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLevel = 0, kScore = 1;  // the crossover's alternatives
 
-/// A level that what equals `score` is above.
+/// A level slightly below `score`, so that equal scores exceed it.
 double just_below(double score) {
   return std::isfinite(score) ? score * (1 - 2 * kSameScore) : std::numeric_limits<double>::max();
 }
@@ -33,7 +33,7 @@ void GoalSearch::answer(const std::vector<double>& values, const std::vector<dou
   proceed();
 }
 
-/// A search of the level that knows all that is known.
+/// A search against the level, starting from all known scores.
 void GoalSearch::begin(Stage stage, double level) {
   std::vector<double> values;
   for (const auto& [value, score] : known_) values.push_back(value);
@@ -42,7 +42,7 @@ void GoalSearch::begin(Stage stage, double level) {
   search_.emplace(range_, std::move(values), 2, kLevel);
 }
 
-/// Half of the least score: a level that is hardly passed, so that the largest alone is looked for.
+/// The level is half of the least score. Scores hardly cross it, so only the largest score is searched for.
 void GoalSearch::begin_best() {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [value, score] : known_)
@@ -50,7 +50,7 @@ void GoalSearch::begin_best() {
   begin(Stage::best, std::isfinite(least) ? least / 2 : 1.0);
 }
 
-/// Gives the stage's search what is known; whether that was all it wanted.
+/// Gives the stage's search all known scores. Returns whether it needs no others.
 bool GoalSearch::finish_search() {
   for (auto requests = search_->requests(); !requests.empty(); requests = search_->requests()) {
     std::vector<double> scores;
@@ -64,13 +64,13 @@ bool GoalSearch::finish_search() {
   return true;
 }
 
-/// On until something has to be asked.
+/// Continues until a score is needed.
 void GoalSearch::proceed() {
   if (stage_ == Stage::grid) begin_best();
   while (search_ && finish_search()) {
     const double most = best().score;
     if (stage_ != Stage::best && compare_scores(most, best_before_) > 0) {
-      begin_best();  // looking elsewhere has found a larger one
+      begin_best();  // this stage has found a larger score
     } else if (stage_ == Stage::best) {
       best_before_ = most;
       begin(Stage::near_best, just_below(most * (1 - near_)));

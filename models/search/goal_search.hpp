@@ -1,9 +1,10 @@
-// Where, along one field, is a score the largest, and where is it large enough?
+// Finds along one field where a score is the largest, and where it is large enough.
 //
-// Three questions one after the other, each closed in on like a crossover (crossover_search.hpp): against a score that
-// is the same everywhere. The first finds the largest score, the second where the score is as near to it as is asked
-// for, the third where it is at least the one that is asked for. Each starts from every value that is known by then;
-// where one comes upon a larger score than the first did, all begin again.
+// There are three questions, one after the other. The first is for the largest score. The second is for the values
+// whose score is within a share of it. The third is for the values whose score reaches a given one.
+//
+// Each question narrows brackets like a crossover search (crossover_search.hpp), against a score that is the same
+// everywhere. Each starts from every known value. If one finds a larger score than the first did, all begin again.
 #pragma once
 
 #include <map>
@@ -14,29 +15,29 @@
 
 namespace stepcast {
 
-/// So much less than the largest score, as a share of it, is as good to most who choose a value.
+/// The relative loss against the largest score that most users accept.
 inline constexpr double kNearBest = 0.01;
 
 class GoalSearch {
  public:
-  /// @param grid    values at which the score is to be known first: in order, both ends of the range among them
+  /// @param grid    values to evaluate first: in order, with both ends of the range
   /// @param wanted  the score to be reached, above 0, if any
-  /// @param near    what is given up of the largest score, as a share of it: above 0, below 1
+  /// @param near    the accepted loss, as a share of the largest score: above 0, below 1
   GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted, double near = kNearBest);
 
-  /// Values at which the score has to be known next; none when all is found.
+  /// The next values to evaluate; none when the search has ended.
   [[nodiscard]] std::vector<double> requests() const;
-  /// @param scores  in the requests' order; at least 0, and infinite where nothing takes time
+  /// @param scores  in the requests' order; at least 0, and infinite for a time of zero
   void answer(const std::vector<double>& values, const std::vector<double>& scores);
 
-  /// Of a search that has ended. Of equal scores that at the first value; score 0 where no value has more.
+  /// For a search that has ended. Among equal scores, the one at the first value; score 0 if all are zero.
   struct Best {
     double value = 0.0, score = 0.0;
   };
   [[nodiscard]] Best best() const;
-  /// Where the score is within `near` of the best.
+  /// Intervals in which the score is within `near` of the best.
   [[nodiscard]] const std::vector<FieldInterval>& near_best() const { return near_best_; }
-  /// Where it is at least what is wanted.
+  /// Intervals in which it reaches the wanted score.
   [[nodiscard]] const std::vector<FieldInterval>& reached() const { return reached_; }
 
   /// Score by value.
@@ -58,9 +59,10 @@ class GoalSearch {
   double near_;
   std::map<double, double> known_;
   Stage stage_ = Stage::grid;
-  std::optional<CrossoverSearch> search_;  ///< of the stage: the level, and the score; none when all is found
+  /// The stage's search, with the level and the score as alternatives; none when all is found.
+  std::optional<CrossoverSearch> search_;
   double level_ = 0.0;
-  double best_before_ = 0.0;  ///< the largest score when the one near it was looked for
+  double best_before_ = 0.0;  ///< the largest score when the search near it began
   std::vector<FieldInterval> near_best_, reached_;
 };
 

@@ -11,7 +11,7 @@
 namespace stepcast {
 namespace {
 
-/// How far apart neighbours of the grid are: "1.33 times", or a difference.
+/// The distance of the grid's neighbours: "1.33 times", or a difference.
 std::string grid_step_text(const AxisRange& range, std::size_t grid) {
   const double steps = static_cast<double>(grid - 1);
   if (range.from > 0) return fmt::format("{:.3g} times", std::pow(range.to / range.from, 1 / steps));

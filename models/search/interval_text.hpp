@@ -1,4 +1,4 @@
-// Parts of a range as text.
+// Intervals of a field as text.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace stepcast {
 
-/// "up to 2.31 Gb/s", "2.31 Gb/s to 25 Gb/s", "from 25 Gb/s", "always"; of one value alone "4".
+/// "up to 2.31 Gb/s", "2.31 Gb/s to 25 Gb/s", "from 25 Gb/s", "always"; for one value alone "4".
 std::string interval_text(const AxisRange& range, double from, double to);
 
-/// All of them, or `none`; of more than five the first four and how many follow.
+/// All of them, or `none`. With more than five, the first four and the number of the others.
 std::string intervals_text(const AxisRange& range, const std::vector<FieldInterval>& all, std::string none);
 
 /// "from 8 to 64", or "from 8 to 64 in steps of 8", "from 2 to 64 by factors of 2".
 std::string range_text(const AxisRange& range);
 
-/// How exactly changes are found by a grid of so many values, in a sentence or two: what was evaluated, and what goes
-/// unseen.
+/// How exactly a grid of so many values finds changes, in a sentence or two: the evaluated values, and changes that are
+/// not seen.
 std::string search_text(const AxisRange& range, std::size_t grid);
 
-/// A value of the range; a whole number is one in CSV and JSON too.
+/// A value of the range. A whole number has no fraction in CSV and JSON either.
 Cell value_cell(const AxisRange& range, double value);
 Json value_json(const AxisRange& range, double value);
 

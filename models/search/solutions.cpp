@@ -18,7 +18,7 @@ std::string headline(const Solutions& s) {
   std::string text = fmt::format("{}: {} by the {}, along {} {}\n", s.name, s.metric->compared.title,
                                  s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
   if (s.goal) text += fmt::format("reached: {}\n", goal_text(*s.metric, *s.goal));
-  text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n",
+  text += fmt::format("best: the {} {}, at the first value that has it; {}: values that are that near\n",
                       s.metric->compared.better == Better::more ? "largest" : "smallest", s.metric->compared.title,
                       near_title(s));
   if (!s.range.is_discrete())

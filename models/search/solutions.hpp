@@ -1,4 +1,4 @@
-// Along one field, point by point: which value of it is the best, and which are good enough?
+// Finds along one field the best value for each point, and the values that are good enough.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace stepcast {
 
-/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+/// Version of the JSON document's shape. It increases when a field changes its meaning or is removed.
 inline constexpr int kSolutionsSchemaVersion = 1;
 
-/// What the search found of one point of the study, its coordinate on the field left out.
+/// The search's result for one point of the study, without the point's coordinate on the field.
 struct PointSolution {
   std::vector<Coordinate> coordinates;
   GoalSearch search;
@@ -27,19 +27,19 @@ struct Solutions {
   AxisRange range;
   std::size_t grid = 0;  ///< values of it
   const Metric* metric = nullptr;
-  std::optional<double> goal{};   ///< its value to be reached
-  double near = kNearBest;        ///< what near the best is, as a share of it
+  std::optional<double> goal{};   ///< the metric's value to reach
+  double near = kNearBest;        ///< the accepted loss near the best, as a share of it
   bool replayed = false;          ///< by the replay, not by the equations
-  std::vector<std::string> axes;  ///< the study's others
+  std::vector<std::string> axes;  ///< the study's other axes
   std::vector<PointSolution> points;
   Notes notes;
 };
 
-/// Headline, one row a point, notes.
+/// Headline, one row for each point, notes.
 std::string to_text(const Solutions& solutions);
 /// One line for each interval and each best value, in SI.
 std::string to_csv(const Solutions& solutions);
-/// Best values, intervals, and every value that was evaluated with the metric there.
+/// Best values, intervals, and every evaluated value with its metric.
 Json solutions_document(const Solutions& solutions, const Json& manifest);
 
 }  // namespace stepcast

@@ -99,7 +99,7 @@ std::string label(const std::vector<Coordinate>& coordinates) {
   std::vector<std::string> values;
   for (const Coordinate& c : coordinates)
     values.push_back(c.axis == "variant" ? c.value : fmt::format("{} {}", c.axis, c.value));
-  return values.empty() ? "the scenario as it stands" : fmt::format("{}", fmt::join(values, ", "));
+  return values.empty() ? "the unchanged scenario" : fmt::format("{}", fmt::join(values, ", "));
 }
 
 Json coordinates_json(const std::vector<Coordinate>& coordinates) {

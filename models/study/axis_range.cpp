@@ -18,7 +18,8 @@ namespace stepcast {
 namespace {
 
 constexpr const char* kAllowed =
-    "FROM..TO, two numbers or two quantities of one dimension, such as 2..64, 0.01..0.5 or 100Mbps..100Gbps, with a step, 8..64:8, or a factor, 2..64:x2, after them if you like";
+    "FROM..TO, two numbers or two quantities of one dimension, such as 2..64, 0.01..0.5 or 100Mbps..100Gbps, "
+    "optionally followed by a step, 8..64:8, or a factor, 2..64:x2";
 constexpr double kLargestWhole = 9007199254740992.0;  // 2^53; above it, doubles skip integers
 
 template <class Q>
@@ -103,9 +104,9 @@ void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
   range.step = step->value;
   const double steps = range.steps_to(range.to);
   if (const double last = std::floor(steps * (1 + 1e-12)); last < 1)
-    throw fail("the first step leads beyond the last end");
+    throw fail("the first step goes beyond the last end");
   else if (std::abs(steps - last) > 1e-9 * steps)
-    throw fail(fmt::format("no step leads to the last end; the nearest do to {} and {}",
+    throw fail(fmt::format("no step reaches the last end; the nearest steps reach {} and {}",
                            human_value(range, moved(range, last)), human_value(range, moved(range, last + 1))));
   if (steps > kLargestWhole) throw fail("more steps than can be counted");
 }

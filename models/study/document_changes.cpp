@@ -27,9 +27,8 @@ void refuse(const std::string& pointer, const std::string& target, const Fault& 
   if (of_phase)
     for (const char* of_study : {"/name", "/description", "/baseline", "/output", "/impossible"})
       if (is_at_or_below(target, of_study))
-        throw ScenarioError(
-            {{at.file, at.pointer, "a change of " + target + " in a phase",
-              "the JSON pointer of a field that a phase can have otherwise", "set it for the whole scenario"}});
+        throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
+                              "the JSON pointer of a field that a phase can change", "set it for the whole scenario"}});
   if (is_at_or_below(target, "/from"))
     throw ScenarioError({{at.file, at.pointer, "a change of the scenario that this one is laid over",
                           "the JSON pointer of another field", "write \"from\" at the top, or --set /from=NAME"}});

@@ -42,7 +42,7 @@ class Expansion {
     std::vector<Fault> faults = faults_.told();
     const std::size_t refused = reader_.refused();
     if (faults_.full())
-      faults.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
+      faults.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "correct these first"});
     else if (refused > 0 && refused < points_)
       faults.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused, points_),
                         "none", "--set /impossible=leave-out answers the others"});

@@ -78,7 +78,7 @@ std::optional<Fault> no_scenario(const Json& json, const std::string& file) {
   if (part == "suite") use = fmt::format("stepcast validate {} compares it with its measurements", path);
   else if (part == "profile") use = fmt::format("a scenario's workload names it: \"profile\": \"{}\"", path);
   else use = fmt::format("a scenario names it: \"{}\": \"{}\"", part, path);
-  return Fault{file, "", fmt::format("what seems to be a {}", part), "a scenario", std::move(use)};
+  return Fault{file, "", fmt::format("a document that seems to be a {}", part), "a scenario", std::move(use)};
 }
 
 Json resolve_part(std::string_view part, Json json, const std::filesystem::path& file,

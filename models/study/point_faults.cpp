@@ -70,9 +70,9 @@ std::vector<Fault> PointFaults::located(const Document& document, std::vector<Fa
 void PointFaults::tell_variant(Fault& fault) const {
   for (const auto& [pointer, variant, place] : changed_after) {
     if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
-    fault.found += fmt::format(" (over what variant {} sets)", describe_value(variant));
+    fault.found += fmt::format(" (over fields of variant {})", describe_value(variant));
     if (fault.remedy.empty())
-      fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
+      fault.remedy = fmt::format("its pointer here is {}; set that in the variants that have it", place);
     return;
   }
 }

@@ -42,7 +42,7 @@ Document PointReader::changed(const Document& document, const Json& set, const s
   Document copy = document;
   changes_.apply_set(set, pointer, copy);
   for (const std::string& axis : scenario_axes(copy.json)) {
-    faults_.add(copy, axis, "a list in " + where, fmt::format("one value, so that {} is one point", where));
+    faults_.add(copy, axis, "a list in " + where, fmt::format("one value: {} is one point", where));
     give_up(copy, axis);
   }
   changes_.take_out_workload(copy);

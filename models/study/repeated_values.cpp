@@ -31,7 +31,7 @@ std::vector<Fault> repeated_values(const Document& document, const std::string& 
     const Json::json_pointer field(changed.substr(changed.find('/', axis.size() + 1)));
     faults.push_back(
         {changes.front().file, changes.front().place,
-         fmt::format("{}{}, which makes {} what {} is",
+         fmt::format("{}{}, which makes {} equal to {}",
                      describe_value(values[i].contains(field) ? values[i][field] : Json()),
                      others.empty() ? "" : fmt::format(", beside {}", fmt::join(others, ", ")), own, other),
          allowed, "leave one of the two out, or let them differ in another field"});

@@ -61,9 +61,9 @@ class Matcher {
     if (faults_.size() > before) return {};
     const std::vector<std::size_t> found = points_at(wanted);
     if (found.size() == 1) return found.front();
-    if (found.empty()) add(pointer, "coordinates that no point has together", "those of one point", "");
+    if (found.empty()) add(pointer, "coordinates that no point combines", "the coordinates of one point", "");
     else
-      add(pointer, fmt::format("the coordinates of {} points", found.size()), "those of one point",
+      add(pointer, fmt::format("the coordinates of {} points", found.size()), "the coordinates of one point",
           missing_axes(found));
     return {};
   }
@@ -154,7 +154,7 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
     if (!point) continue;
     if (is_of_training(quantity) && !trains(study.points[*point].scenario)) {
       fault(pointer_to(pointer, name_of(quantity)),
-            fmt::format("the {} of a point that trains nothing", name_of(quantity)), "step_time, algbw or busbw", "");
+            fmt::format("the {} of a point without training", name_of(quantity)), "step_time, algbw or busbw", "");
       continue;
     }
     if (!seen.insert({*point, quantity}).second) {
@@ -179,7 +179,7 @@ void check_fields(const SuiteFields& fields, std::vector<Fault>& faults) {
     if (const std::size_t given = quantities_of(m).size(); given != 1)
       faults.push_back({"", pointer, given == 0 ? "no quantity" : fmt::format("{} quantities", given),
                         "exactly one of " + names_of_quantities(),
-                        given == 0 ? "add it" : "give each its own measurement"});
+                        given == 0 ? "add it" : "write a separate measurement for each"});
     if (m.fitted && m.fitted->empty())
       faults.push_back(
           {"", pointer_to(pointer, "fitted"), "\"\"", "the constant that was set from this value, or null", ""});

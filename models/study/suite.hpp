@@ -55,7 +55,7 @@ struct Measurement {
                non_negative);
     v.optional("evidence", x.evidence, "kind of source");
     v.optional("fitted", x.fitted,
-               "which constant of the study was set from this very value, so that it tests nothing; null: none");
+               "the constant of the study that was set from this value, which therefore tests nothing; null: none");
   }
   bool operator==(const Measurement&) const = default;
 };
@@ -87,17 +87,16 @@ struct SuiteFields {
   template <class V>
   static void describe(V& v, SuiteFields& x) {
     v.optional("$schema", x.schema, "for editors");
-    v.required("name", x.name, "what tables call it");
-    v.optional("description", x.description, "what was measured, in a line");
-    v.required("source", x.source, "who measured it, on what, and where it is published");
-    v.optional("assumes", x.assumes,
-               "what the study takes for granted that the source does not say, and where it is known to be off");
+    v.required("name", x.name, "its name in tables");
+    v.optional("description", x.description, "the measurement, in a line");
+    v.required("source", x.source, "source of the measurement, its device, and its publication");
+    v.optional("assumes", x.assumes, "assumptions of the study that the source does not state, and known errors");
     v.required("study", x.study, "the scenario whose points were measured: in place, or its name or path");
     v.optional(
         "alternatives", x.alternatives,
         "the axis whose values one chooses between: points that differ on it alone are ranked; null: nothing is ranked");
-    v.optional("tolerance", x.tolerance, "what is asked of the errors, else exit code 4");
-    v.required("measurements", x.measurements, "what was measured");
+    v.optional("tolerance", x.tolerance, "limits of the errors, else exit code 4");
+    v.required("measurements", x.measurements, "the measured values");
   }
   bool operator==(const SuiteFields&) const = default;
 };

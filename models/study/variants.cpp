@@ -63,7 +63,7 @@ LostOverride find_lost(const Override& change, const std::vector<Variant>& varia
     return {
         Fault{change.file, change.place,
               fmt::format("{}, but every variant sets {} itself", describe_value(change.value), target),
-              "a field that some variant leaves as it is",
+              "a field that at least one variant does not set",
               fmt::format("change {} and its like, a field below it, or leave the variants out: --set '/variants=[]'",
                           place)},
         {}};

@@ -1,4 +1,4 @@
-// Columns of text, as reports on a terminal have them.
+// Columns of text for reports on a terminal.
 #pragma once
 
 #include <limits>
@@ -9,15 +9,15 @@
 
 namespace stepcast {
 
-/// Columns as wide as their widest cell, two blanks between them.
+/// Columns as wide as their widest cell, with two blanks between them.
 class TextTable {
  public:
-  /// @param left   how many of the first columns are left-aligned
-  /// @param right  how many of those that follow are right-aligned; any after them are left-aligned again
+  /// @param left   number of the first columns, which are left-aligned
+  /// @param right  number of the following columns, which are right-aligned; later ones are left-aligned again
   explicit TextTable(std::size_t left, std::size_t right = std::numeric_limits<std::size_t>::max())
       : left_(left), right_(right) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// A line a row, no blanks at the ends of lines.
+  /// One line for each row, without blanks at the end.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -27,10 +27,10 @@ class TextTable {
 
 /// "12.5 %"
 std::string percent(double fraction);
-/// `part` of `whole` in percent; "-" of nothing.
+/// `part` of `whole` in percent; "-" if `whole` is zero.
 std::string share(Seconds part, Seconds whole);
 
-/// Of a whole run: seconds with a fraction, or hours and minutes.
+/// Time of a whole run: seconds with a fraction, or hours and minutes.
 std::string run_text(Seconds time);
 
 }  // namespace stepcast

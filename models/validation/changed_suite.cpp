@@ -16,7 +16,7 @@
 namespace stepcast {
 namespace {
 
-/// The point's coordinates with their axes given by pointers.
+/// The point's coordinates, with pointers for their axes.
 std::vector<Coordinate> by_pointers(const Study& study, const StudyPoint& point) {
   std::vector<Coordinate> coordinates = point.coordinates;
   for (Coordinate& c : coordinates) {
@@ -29,12 +29,12 @@ std::vector<Coordinate> by_pointers(const Study& study, const StudyPoint& point)
 bool has_field(const Json& scenario, const std::string& pointer) {
   try {
     return scenario.contains(Json::json_pointer(pointer));
-  } catch (const Json::exception&) {  // no pointer, which is a fault where it is applied
+  } catch (const Json::exception&) {  // no pointer; its fault is reported when it is applied
     return false;
   }
 }
 
-/// Changes a suite's points, those together to which the same is done.
+/// Changes a suite's points. Points with the same changes are changed together.
 class Changing {
  public:
   Changing(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
@@ -46,7 +46,7 @@ class Changing {
   }
 
   Suite change() {
-    std::map<std::vector<bool>, std::vector<std::size_t>> points;  // by which of the changes they take
+    std::map<std::vector<bool>, std::vector<std::size_t>> points;  // points by the changes that apply to them
     const std::vector<bool> in_use = fields_in_use();
     for (const auto& [point, scenario] : before_) {
       std::vector<bool> takes;
@@ -64,7 +64,8 @@ class Changing {
   }
 
  private:
-  /// Whether any measured point has each change's field. One that nobody has is tried everywhere, to say what is wrong.
+  /// Whether any measured point has each change's field. A field that no point has is tried everywhere, to report the
+  /// fault.
   [[nodiscard]] std::vector<bool> fields_in_use() const {
     std::vector<bool> in_use(changes_.size());
     for (const auto& [point, scenario] : before_)
@@ -109,7 +110,7 @@ class Changing {
     suite_.study.source += study.source;
   }
 
-  /// Whether the study leaves out points that are impossible, which some of it may then be.
+  /// Whether the study leaves out impossible points. Changed points may then be impossible.
   [[nodiscard]] bool leaves_out(const std::vector<Override>& changes) const {
     const Json& document = suite_.document.json;
     bool out = document.is_object() && document.contains("impossible") && document["impossible"] == kLeaveOut;
@@ -118,7 +119,7 @@ class Changing {
     return out;
   }
 
-  /// @throws ScenarioError where no measurement is left
+  /// @throws ScenarioError if no measurement is left
   void leave_out_measurements() {
     if (impossible_.empty()) return;
     const std::size_t all = suite_.measurements.size();
@@ -142,7 +143,7 @@ class Changing {
     return expand_study(suite_.document, changes, library_, kMaxPoints, is_wanted, inspect_);
   }
 
-  /// @throws ScenarioError if what is wrong is wrong at this point
+  /// @throws ScenarioError if the fault belongs to this point
   void tell_measurement(std::size_t point, const std::vector<Override>& changes) const {
     try {
       static_cast<void>(expanded({point}, changes));
@@ -175,9 +176,9 @@ class Changing {
   const std::filesystem::path& library_;
   const PlatformInspector& inspect_;
   std::map<std::size_t, std::size_t> first_;  ///< each measured point's first measurement
-  std::map<std::size_t, Json> before_;        ///< its scenario as it was
+  std::map<std::size_t, Json> before_;        ///< its scenario before the changes
   std::set<std::size_t> impossible_;          ///< points that are left out
-  std::vector<Fault> first_impossible_;       ///< where all points to which the same is done are
+  std::vector<Fault> first_impossible_;       ///< faults of the first group of points that are all impossible
 };
 
 }  // namespace

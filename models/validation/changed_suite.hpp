@@ -1,4 +1,4 @@
-// A suite with fields of its study changed: what its errors would be if something were otherwise than it assumes.
+// A suite with changed fields of its study. Its errors show the effect of another assumption.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,14 @@
 
 namespace stepcast {
 
-/// Changes the study as overrides do (load_study), at the measured points whose scenarios have the field; the other
-/// points stay as they are. What one changed has its own notes beside those of the study. Measurements whose points are
-/// impossible so are left out, with a note, where the study says "impossible": "leave-out" or a change does.
-/// @throws ScenarioError that says at which measurement a change does not fit: where it is wrong, where it leaves a
-/// measurement without its point, where no measurement has the field, and where none is left
+/// Changes the study by overrides (load_study), at the measured points whose scenarios have the field. The other points
+/// stay unchanged. Changed points add their own notes to those of the study.
+///
+/// A measurement may lose its point because the change makes it impossible. It is left out with a note if the study, or
+/// a change, says "impossible": "leave-out".
+///
+/// @throws ScenarioError naming the measurement, if a change is wrong there or leaves the measurement without its
+/// point; also if no measurement has the field, or none is left
 Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
                     const PlatformInspector& inspect = {});
 

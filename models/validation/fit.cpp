@@ -13,15 +13,15 @@ namespace stepcast {
 namespace {
 
 constexpr std::size_t kGrid = 9;
-constexpr int kSections = 12;  // which leave 0.3 % of two grid steps
+constexpr int kSections = 12;  // these leave 0.3 % of two grid steps
 constexpr int kRounds = 4;
 
-/// Infinite where nothing is possible.
+/// Infinite if the values are impossible.
 double median_of(std::vector<double> sizes) {
   return sizes.empty() ? std::numeric_limits<double>::infinity() : boost::math::statistics::median(sizes);
 }
 
-/// What was tried, each once.
+/// The tried values, each once.
 class Trials {
  public:
   explicit Trials(const ErrorsAt& errors_at) : errors_at_(errors_at) {}
@@ -39,7 +39,7 @@ class Trials {
   std::map<std::vector<double>, std::vector<double>> errors_;
 };
 
-/// Moves one constant to where the median is the least.
+/// Moves one constant to the value with the least median.
 void improve(std::size_t which, const AxisRange& range, Trials& trials, std::vector<double>& best) {
   const auto median_at = [&](double value) {
     std::vector<double> values = best;
@@ -89,7 +89,7 @@ double left_out(const Trials& trials, std::size_t measurements) {
   return median_of(std::move(sizes));
 }
 
-/// Whether two possible values of one constant, the others held, were tried that have different medians.
+/// Whether two possible values of one constant have different medians, with the others held fixed.
 bool matters(std::size_t which, const Trials& trials) {
   std::map<std::vector<double>, double> medians;  // the first, by the other constants' values
   for (const auto& [values, errors] : trials.all()) {

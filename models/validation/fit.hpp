@@ -1,10 +1,11 @@
-// Constants of a suite's study set to what its measurements say: the values at which the median |error| is the least.
+// Fits constants of a suite's study to its measurements, by the least median of |error|.
 //
-// The median of |error| over a constant has kinks and several valleys, so each constant in turn is tried on a grid over
-// its range, the others held, and then closed in on by golden sections around the best; round after round where there
-// are several, until one finds nothing better. Errors after a fit flatter: its constants have seen the measurements.
-// So beside them stands what comes out where each measurement in turn is left out, the values tried being those at which
-// the others' median is the least.
+// The median over a constant has kinks and several valleys. Each constant in turn is therefore tried on a grid over its
+// range, with the others fixed, and then narrowed by golden sections around the best. With several constants, rounds
+// repeat until one finds nothing better.
+//
+// Errors after a fit flatter, because its constants have seen the measurements. The fit therefore also gives the errors
+// of measurements that are left out in turn. The values are then those, among the tried ones, that fit the others best.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +16,27 @@
 
 namespace stepcast {
 
-/// |error| of each prediction where the constants have some values, always in the same order; none where these values
-/// are impossible.
+/// |error| of each prediction at some values of the constants, always in the same order. Empty if these values are
+/// impossible.
 using ErrorsAt = std::function<std::vector<double>(const std::vector<double>& values)>;
 
 struct Fit {
-  std::vector<double> values;  ///< of the constants, in order
-  double median = 0.0;         ///< of |error| there
-  /// Of the |errors| of measurements that were left out, one by one, at the values that fit the others best among those
-  /// tried; of a single measurement, which leaves none to fit, its own.
+  std::vector<double> values;  ///< the constants, in order
+  double median = 0.0;         ///< of |error| at these values
+  /// The median |error| of measurements that are left out in turn, at the tried values that fit the others best. A
+  /// single measurement leaves none to fit, so its |error| is taken.
   double median_left_out = 0.0;
-  std::size_t measurements = 0;           ///< 0 where no value tried is possible, and the rest says nothing
-  std::size_t tried = 0, impossible = 0;  ///< values, the impossible ones among them
-  /// Of each constant, whether the median is another at some value than at another, all else being equal.
+  std::size_t measurements = 0;           ///< 0 if no tried value is possible; the rest is then void
+  std::size_t tried = 0, impossible = 0;  ///< numbers of values
+  /// For each constant, whether the median depends on it while the others are fixed.
   std::vector<bool> matters;
 };
 
 /// @pre there is a range and a prediction
 Fit fit_least_median(const std::vector<AxisRange>& ranges, const ErrorsAt& errors_at);
 
-/// A value found in a range, to the four digits to which no constant is known better. An end, a value of a discrete
-/// range and one of a range so narrow that its digits come later stay as they are.
+/// A fitted value, rounded to four digits, since no constant is known better. Ends, values of a discrete range, and
+/// values of a very narrow range stay unchanged.
 double rounded(const AxisRange& range, double value);
 
 }  // namespace stepcast

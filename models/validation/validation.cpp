@@ -21,7 +21,7 @@ std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::
   return coordinates;
 }
 
-/// What rows have in common among which one chooses: the quantity, and the coordinates on the other axes.
+/// The common ground of rows to choose among: the quantity, and the coordinates on the other axes.
 std::string situation_of(const ValidationRow& row, const std::string& axis) {
   std::string text(name_of(row.quantity));
   for (const Coordinate& c : without(row.coordinates, axis)) text += fmt::format("\n{}\n{}", c.axis, c.value);

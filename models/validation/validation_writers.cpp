@@ -17,7 +17,7 @@ namespace {
 
 std::string tenths(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 std::string signed_percent(double fraction) {
-  const double tenths = std::round(1000 * fraction);  // no error has no sign
+  const double tenths = std::round(1000 * fraction);  // zero has no sign
   return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);
 }
 
@@ -45,7 +45,7 @@ std::string fitted_text(const std::vector<ValidationRow>& rows) {
   return text;
 }
 
-/// The text in lines of at most 120 characters where its words allow it.
+/// Breaks the text into lines of at most 120 characters, if its words allow it.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 120;
   std::string lines, word;
@@ -71,8 +71,9 @@ Cell text_or_none(const std::optional<std::string>& text) { return text ? Cell(*
 constexpr RowColumn kColumns[] = {
     {"point", "coordinates of the study's point",
      [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
-    {"quantity", "what was measured", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
-    {"unit", "of measured and predicted", [](const ValidationRow& r) { return Cell(std::string(unit_of(r).symbol)); }},
+    {"quantity", "the measured values", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
+    {"unit", "of the measured and predicted values",
+     [](const ValidationRow& r) { return Cell(std::string(unit_of(r).symbol)); }},
     {"measured", "the published value", [](const ValidationRow& r) { return Cell(r.measured); }},
     {"spread", "standard deviation of repeated measurements over their mean",
      [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
@@ -80,7 +81,7 @@ constexpr RowColumn kColumns[] = {
     {"error", "predicted/measured - 1", [](const ValidationRow& r) { return Cell(r.error()); }},
     {"evidence", "kind of source of the measured value",
      [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
-    {"fitted", "the constant of the study that was set from this row, so that it tests nothing",
+    {"fitted", "the constant of the study that was set from this row, which therefore tests nothing",
      [](const ValidationRow& r) { return text_or_none(r.fitted); }},
 };
 

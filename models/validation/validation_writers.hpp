@@ -9,14 +9,13 @@
 
 namespace stepcast {
 
-/// Title, which says what was changed of the suite's study, source, one row a measurement, and below it what was fitted
-/// and the notes.
+/// Title with the changes of the suite, source, one row for each measurement, then fitted constants and notes.
 std::string to_table(const Validation& validation);
 
 /// "NAME: 35 predictions, median |error| 6.1 %, largest -32 % (workers = 8); 41 of 44 pairs ordered as measured"
 std::string summary_line(const Validation& validation);
 
-/// One header line, one line a row of all suites, numbers in SI (throughput: samples/s).
+/// One header line, one line for each row of all suites, numbers in SI (throughput: samples/s).
 std::string to_csv(const std::vector<Validation>& validations);
 
 /// {"schema_version", "columns": {name: meaning}, "suites": [{..., "rows", "summary", "manifest"}]}

@@ -40,7 +40,7 @@ class ShapeChecker {
     if (table_.variant) variant(*table_.variant, root_ + "/variant");
     if (table_.profile)
       profile(*table_.profile, root_ + "/profile", compute_dtype_of(table_),
-              root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"));
+              root_ + (table_.compute_dtype && !table_.mixed_by_default ? "/compute_dtype" : "/dtype"));
     if (const auto& measured = table_.measured) {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)
@@ -88,7 +88,7 @@ class ShapeChecker {
       const Layer& layer = table_.layers[i];
       const std::string at = fmt::format("{}/layers/{}", root_, i);
       if (!names.insert(layer.name).second)
-        fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a name of its own for each layer");
+        fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a different name for each layer");
       if (!layer.shape) {
         fault(at, "a layer without shape among layers with shapes", "shapes for all layers, or times for all");
         continue;
@@ -147,7 +147,7 @@ class ShapeChecker {
             "a divisor of heads", "null stands for as many");
     if (x.fused && x.causal && x.memory && *x.memory != x.sequence)
       fault(at + "/causal", fmt::format("{} query and {} key positions", x.sequence, *x.memory),
-            "as many of both, since half of the scores are left out", "leave memory or causal out");
+            "as many of both, because half of the scores are left out", "leave memory or causal out");
   }
   void check(const Lstm& x, const std::string& at) {
     if (x.input_rank && *x.input_rank > std::min(x.input, x.hidden))

@@ -185,7 +185,7 @@ class WorkCounter {
     const double in = real(x.channels) * product(x.input), out = real(x.channels) * product(output_of(x));
     return {kernels(out * product(x.kernel), in + out, 1), kernels(out * product(x.kernel), in + 2 * out, 1), {}};
   }
-  /// Backward passes the gradient of a sum on unchanged. Where the branch starts, it sums the branches' gradients.
+  /// Backward passes the gradient of a sum on unchanged. It sums the branches' gradients at the start of the branch.
   LayerWork operator()(const Add& x) const {
     return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(real(x.elements), 3 * real(x.elements), 1), {}};
   }

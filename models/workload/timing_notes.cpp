@@ -74,14 +74,14 @@ std::string corrected(const WorkloadTable& table) {
   tell("backward", measured.backward, factors.backward);
   if (measured.update && *measured.update == Seconds{}) parts.emplace_back("no update apart and otherwise");
   else tell("update", measured.update, factors.update);
-  return fmt::format("{} what the profile \"{}\" says, as given for batch {} in {}", fmt::join(parts, ", "),
+  return fmt::format("{} the forecast of profile \"{}\", as given for batch {} in {}", fmt::join(parts, ", "),
                      measured.profile.name, measured.batch, name_of(measured.dtype));
 }
 
 /// The note on the roofline's own error.
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
-  if (known == nullptr) return "whose own error is not known: an error band leaves it out";
+  if (known == nullptr) return "whose own error is unknown: an error band leaves it out";
   return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers in {}", 1 + known->spread,
                      known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence),
                      known->parts == 1 ? "part" : "parts", name_of(known->dtype));
@@ -180,10 +180,10 @@ Notes timing_notes(const WorkloadTable& table) {
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
-    notes.push_back({NoteCode::unmeasured_constants,
-                     fmt::format("{} from the profile \"{}\", not measured: {}",
-                                 table.measured ? "what each layer takes of them follows" : "layer times follow",
-                                 profile.name, constants)});
+    notes.push_back(
+        {NoteCode::unmeasured_constants,
+         fmt::format("{} from the profile \"{}\", not measured: {}",
+                     table.measured ? "each layer's part follows" : "layer times follow", profile.name, constants)});
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
     notes.push_back({NoteCode::extrapolated_layers,

@@ -52,7 +52,7 @@ def options(node, definitions):
 
 
 def value_text(one, definitions):
-    """What one alternative allows, in words."""
+    """The values that one alternative allows, in words."""
     if "const" in one:
         return f"`{json.dumps(one['const'])}`"
     if "enumDescriptions" in one:

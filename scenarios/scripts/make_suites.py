@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the validation suites of scenarios/validation: python3 scenarios/scripts/make_suites.py [FOLDER]
 
-What was measured is read from scenarios/validation/measurements, copies of published numbers with their sources; what each
-study assumes is written here. Compute times are those of a table measured elsewhere, scaled to the step that the suite's own
-machine took with one GPU, so that row is fitted. Nothing but Python is needed; FOLDER is for the test that compares.
+The measurements are in scenarios/validation/measurements, copies of published numbers with their sources. The studies'
+assumptions are here. Compute times come from a table measured elsewhere, scaled to the step of the suite's machine with
+one GPU, so that row is fitted. Nothing but Python is needed; FOLDER is for the test that compares.
 """
 
 import csv
@@ -321,9 +321,10 @@ def make_data_parallel(writer):
 
 # --- FSDP ----------------------------------------------------------------------------------------------------------------
 
-# Fitted with stepcast run to the throughput of three rows each of mpt.csv, by turns until all are met: what large products, fused attention and
-# all that only moves data reach of the datasheet's peaks. Nothing is fitted to A100s of 40 GB, nor to Llama. The profiles a100-llm and h100-llm
-# hold the first and the last; FlashAttention is a later one there.
+# Fitted with stepcast run to the throughput of three rows each of mpt.csv, by turns until all are met. The constants
+# are the shares of the datasheet's peaks that large products, fused attention and moving data reach. Nothing is fitted
+# to A100s of 40 GB, nor to Llama. The profiles a100-llm and h100-llm hold the first and the last; they have a later
+# FlashAttention.
 MPT_FITS = {
     "a100": {"compute_efficiency": ("3b", 1024), "attention_efficiency": ("125m", 65536), "memory_efficiency": ("125m", 512)},
     "h100": {"compute_efficiency": ("3b", 1024), "attention_efficiency": ("760m", 32768), "memory_efficiency": ("760m", 512)},
@@ -373,7 +374,7 @@ MPT_OFF = ("Off upwards for 13b by 2 sequences, 70b by 2 and 30b by one of 8192 
 
 def make_mpt(writer):
     table = {"$schema": "../../workload.schema.json", "name": "mpt", "description": "MPT, a GPT with learnt positions", "source": "mosaicml/llm-foundry: sizes of 125m; suites set those of others",
-             "batch": 1, "sample": "sequence", "dtype": "bf16", "optimizer": "adam",
+             "batch": 1, "sample": "sequence", "dtype": "bf16", "compute_dtype": "bf16", "optimizer": "adam",
              "transformer": {"layers": 12, "hidden": 768, "heads": 12, "vocabulary": 50368, "sequence": 2048, "fused_loss": True}}
     (writer.folder / "workloads" / "mpt.json").write_text(dump(table) + "\n")
     suites = {"a100-80gb": ("a100", 80, 1600, "1600 Gb/s between nodes (RoCE), one 200 Gb/s NIC a GPU", MPT_OFF + "760m on 512 and 1024 tokens was slower there than on 2048, for no reason that is known."),

@@ -97,7 +97,7 @@ def write(name, network, description, source, parameters, batch, sample="image",
 
 def write_transformer(name, description, source, dtype=None, **sizes):
     """A batch of one sequence, Adam; the layers follow in stepcast (models/workload/transformer_layers.hpp)."""
-    head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", **({"dtype": dtype} if dtype else {}), "optimizer": "adam"}
+    head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", **({"dtype": dtype, "compute_dtype": dtype} if dtype else {}), "optimizer": "adam"}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
     sizes = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in sizes.items())
     (FOLDER / f"{name}.json").write_text("\n".join(["{", *lines, '  "transformer": {', sizes, "  }", "}"]) + "\n")

@@ -13,8 +13,8 @@
 namespace stepcast {
 namespace {
 
-constexpr int kTickMilliseconds = 100;  ///< between looks at the clock and at stop()
-constexpr int kPollMilliseconds = 1;    ///< between looks at messages of other ranks
+constexpr int kTickMilliseconds = 100;  ///< interval between looks at the clock and at stop()
+constexpr int kPollMilliseconds = 1;    ///< interval between looks at messages of other ranks
 
 std::string pack(const ChildAnswer& answer) {
   std::string packed;
@@ -69,7 +69,7 @@ class Engine {
 
  private:
   [[nodiscard]] bool first() const { return ranks_.rank() == 0; }
-  /// Equations need no process where there is nobody else to work.
+  /// Equations need no other process if nobody else works.
   [[nodiscard]] bool works_itself(const AnswerTask& task) const {
     return task.question == kNone && (options_.here || (options_.jobs == 1 && ranks_.size() == 1));
   }
@@ -79,7 +79,7 @@ class Engine {
     return no_more_work_ && pool.empty() && ranks_.all_sent();
   }
 
-  /// Which questions the cache answers; rank 0 looks and tells the others.
+  /// Finds the questions that the cache answers. Rank 0 looks and tells the others.
   std::vector<bool> look_up() {
     std::string found(plan_.questions.size(), '0');
     if (first() && options_.cache)
@@ -174,7 +174,7 @@ class Engine {
     runs = {};
   }
 
-  /// The point's answer on its way to the sink. Nothing where replays are missing, which are now among the tasks.
+  /// Sends the point's answer to the sink. If replays are missing, adds them to the tasks instead.
   std::optional<std::string> packed_answer(std::size_t at) {
     PlannedPoint& point = plan_.points[at];
     std::vector<const Scenario*> missing;
@@ -201,7 +201,7 @@ class Engine {
     for (int run = 0; run < runs_of(scenario); ++run) tasks_.push_back({answers_.size() - 1, run, {}});
   }
 
-  /// Hands on the answers whose turn has come.
+  /// Hands on the answers in turn.
   void emit() {
     for (; first() && !count_.stopped && next_ < plan_.points.size(); ++next_) {
       const PlannedPoint& point = plan_.points[next_];
@@ -220,7 +220,7 @@ class Engine {
     }
   }
 
-  /// Tells how far it is and asks whether to stop, when it is time again.
+  /// From time to time, reports the progress and asks whether to stop.
   void look_around() {
     const auto now = std::chrono::steady_clock::now();
     if (!first() || now - last_look_ < std::chrono::milliseconds(kTickMilliseconds)) return;
@@ -241,7 +241,7 @@ class Engine {
   const AnswerSink& sink_;
   AnswerPlan plan_;
   PointAnswerer answerer_;
-  std::vector<ReplayAnswer> answers_;  ///< to the plan's questions
+  std::vector<ReplayAnswer> answers_;  ///< one for each of the plan's questions
   std::vector<Runs> runs_;
   std::vector<std::optional<std::string>> packed_;  ///< answers that wait for their turn
   std::vector<AnswerTask> tasks_;

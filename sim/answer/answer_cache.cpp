@@ -15,13 +15,13 @@
 namespace stepcast {
 namespace {
 
-/// "scast" and a number that rises when the table's shape changes.
+/// "scast" and a number that increases with changes of the table's shape.
 constexpr int kApplication = 0x73637374;
 constexpr int kShape = 3;
 /// Milliseconds to wait for other sweeps.
 constexpr int kPatience = 60000;
 
-/// Of a row: an answer that was moved to another key is as wrong as one that was changed.
+/// A row's checksum includes the key, so an answer that was moved to another key is also found wrong.
 Digest checksum_of(const Digest& key, std::string_view forecast) {
   return digest_of(to_string(key) + std::string(forecast));
 }
@@ -50,10 +50,10 @@ bool AnswerCache::is_ours() {
   return number("PRAGMA application_id") == kApplication && number("PRAGMA user_version") == kShape;
 }
 
-/// Of all that open a new file at once, one makes it and the others wait until it is whole.
+/// If several programs open a new file at once, one makes it and the others wait until it is complete.
 /// @throws std::runtime_error when the file holds something else
 void AnswerCache::make() {
-  execute("BEGIN IMMEDIATE");  // given back with the connection if this throws
+  execute("BEGIN IMMEDIATE");  // the destructor of the connection ends it if this throws
   if (!is_ours()) {
     if (number("PRAGMA application_id") != 0 || number("PRAGMA user_version") != 0 ||
         number("SELECT count(*) FROM sqlite_master") != 0)
@@ -66,8 +66,8 @@ void AnswerCache::make() {
   execute("COMMIT");
 }
 
-/// Writes go to a log, so that they need not wait for readers. Who changes to it needs the file alone, and is refused
-/// at once where others have it open in the same moment, whatever the busy timeout.
+/// Writes go to a log, so they do not wait for readers. A change to this mode needs the file alone. It fails at once if
+/// others open the file at that moment, whatever the busy timeout.
 void AnswerCache::use_log() {
   for (int waited = 0;; waited += sqlite3_sleep(5)) {
     const int result = sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
@@ -142,7 +142,8 @@ std::filesystem::path default_cache_file() {
   // The XDG rule: a folder that is not absolute does not count.
   const std::filesystem::path folder =
       cache && cache[0] == '/' ? std::filesystem::path(cache) : std::filesystem::path(home ? home : "/") / ".cache";
-  return folder / "stepcast" / fmt::format("answers-{}.sqlite", kShape);  // programs of other shapes have their own
+  // Programs with another shape use another file.
+  return folder / "stepcast" / fmt::format("answers-{}.sqlite", kShape);
 }
 
 }  // namespace stepcast

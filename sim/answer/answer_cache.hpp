@@ -1,4 +1,4 @@
-// Replays answered before, in one SQLite file that any number of sweeps may share.
+// A cache of replays, in one SQLite file that any number of sweeps may share.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ struct sqlite3_stmt;
 
 namespace stepcast {
 
-/// A table from the key of a replay (replay_key.hpp) to its forecast. What put() has returned from is kept, whatever
-/// happens to the process; a power failure may cost the last answers, never the file. It may be deleted at any time.
-/// Each row has a checksum, so that an answer changed by hand or by a fault of the disk is none.
+/// A table from the key of a replay (replay_key.hpp) to its forecast. Once put() has returned, the forecast survives
+/// any end of the process. A power failure may lose the last answers, never the file. The file may be deleted at any
+/// time. Each row has a checksum, so an answer changed by hand or by a fault of the disk is ignored.
 class AnswerCache {
  public:
-  /// Opens the file, making it and its folders if need be.
+  /// Opens the file; makes it and its folders if necessary.
   /// @throws std::runtime_error naming the file, when it cannot be opened or is something else
   explicit AnswerCache(const std::filesystem::path& file);
 

@@ -22,7 +22,7 @@ StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
   return combine({results.front().value});
 }
 
-/// None of a scenario that is missing a replay.
+/// Returns no answers for a scenario without its replay.
 Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
                    const ReplayAnswer* replay, Missing* missing) {
   Evaluators by{scenario.evaluation.evaluator == Evaluator::both, true};

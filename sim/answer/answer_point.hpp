@@ -1,4 +1,4 @@
-// One point of a study to its report: equations here, replays as they are handed in.
+// Makes the report of one point of a study. Equations run here; replays are given.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,26 @@
 
 namespace stepcast {
 
-/// What a replay came to: a forecast, or why there is none.
+/// The result of a replay: a forecast, or the reason for having none.
 struct ReplayAnswer {
   std::optional<StepForecast> forecast;
   std::string error;
 };
 
-/// A point's report, or why it has none.
+/// A point's report, or the reason for having none.
 struct PointAnswer {
   std::optional<PointReport> report;
   std::string reason;
 };
 
-/// Keeps what points share of workloads and prices. Not for several threads.
+/// Keeps workloads and prices that points share. Not thread-safe.
 class PointAnswerer {
  public:
-  /// What the replay of one of the point's scenarios came to; null for one that was not replayed.
+  /// The result of the replay of one of the point's scenarios; null if it was not replayed.
   using Replays = std::function<const ReplayAnswer*(const Scenario&)>;
 
-  /// @param missing  where it is given: takes the scenarios that a replay has to answer and none has; if it took any, the
-  ///                 answer is neither report nor reason. Without it they are replayed now, in processes of their own
+  /// @param missing  if given, takes the scenarios that need a replay and have none. If it took any, the answer has
+  /// neither report nor reason. Without it, they are replayed now, in separate processes
   PointAnswer answer(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
 
  private:

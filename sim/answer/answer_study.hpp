@@ -1,4 +1,4 @@
-// All answers to a study at once.
+// Answers a whole study at once.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace stepcast {
 
-/// Told now and then how far the answers are.
+/// Called now and then with the number of answers.
 using PointProgress = std::function<void(const AnswerCount&)>;
 
 /// Each point's answer.
@@ -17,11 +17,11 @@ using PointProgress = std::function<void(const AnswerCount&)>;
 std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs,
                                        const PointProgress& progress = {});
 
-/// The report of all points, those that fail apart.
+/// The report of all points; failed points are listed apart.
 Report answer_study(const Study& study, int jobs, const PointProgress& progress = {});
 
-/// The same where every point has to have an answer.
-/// @throws std::runtime_error of the first that has none, naming the point
+/// The report if every point must have an answer.
+/// @throws std::runtime_error for the first point without one, naming it
 Report answer_whole_study(const Study& study, int jobs, const PointProgress& progress = {});
 
 }  // namespace stepcast

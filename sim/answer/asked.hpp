@@ -1,4 +1,4 @@
-// Which evaluators answer a study's scenarios.
+// The evaluators that answer a study's scenarios.
 #pragma once
 
 #include <string>
@@ -10,21 +10,22 @@
 
 namespace stepcast {
 
-/// What a scenario is answered by, or why it is not.
+/// A scenario's evaluators, or the reason for having none.
 struct Asked {
   Evaluators evaluators;
   std::string refusal;  ///< "auto" starts no replay of so many messages
 };
 
-/// Of a scenario whose step graph and prices are known.
+/// For a scenario with a step graph and prices.
 Asked asked(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 
-/// Before anything is answered; makes the step graph where that has to tell, and keeps what scenarios share. Not for
-/// several threads.
+/// For a scenario that is not answered yet. Makes the step graph only if the choice needs it, and keeps data that
+/// scenarios share. Not thread-safe.
 class AskedEvaluators {
  public:
-  /// Collectives are not priced for it, which takes as long as an answer: equations know them but for the rare one that
-  /// `asked` finds. Equations, too, where there is no step graph: whoever makes it will say why.
+  /// Collectives are not priced for this, because pricing takes as long as an answer. Equations can price nearly all;
+  /// `asked` finds the rare exception. Also chooses equations if there is no step graph; the graph's builder then gives
+  /// the reason.
   /// @pre the scenario outlives this
   Asked of(const Scenario& scenario);
 

@@ -1,4 +1,4 @@
-// Searches along a field, carried on together: all that they want to know in a round is answered in one batch.
+// Searches along a field, run together. One batch answers all their requests of a round.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace stepcast {
 
-/// Asks the points what the searches want to know until none wants more. A search has requests() and answer(requests,
-/// scores), as CrossoverSearch and GoalSearch do.
-/// @param search   of number i, in [0, count)
-/// @param asked    the point and the value that a request of search i is for
-/// @param rounds   after which a search has gone astray
-/// @returns whether all has been found
+/// Answers the searches' requests until none has more. A search has requests() and answer(requests, scores), like
+/// CrossoverSearch and GoalSearch.
+/// @param search   search number i, in [0, count)
+/// @param asked    the point and the value of a request of search i
+/// @param rounds   limit that only a broken search exceeds
+/// @returns whether all searches have ended
 template <class SearchOf, class AskedBy>
 bool close_in(FieldPoints& points, std::size_t count, SearchOf&& search, AskedBy&& asked, int rounds) {
   for (int round = 0; round < rounds; ++round) {

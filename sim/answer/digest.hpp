@@ -1,4 +1,4 @@
-// Short names of long texts.
+// Short digests of long texts.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// 128 bits, alike for like texts only: among 10^9 texts the odds of any two sharing a digest are 10^-21. (XXH3,
-/// https://xxhash.com. Not against someone who looks for a collision: who can write the cache can write anything.)
+/// 128 bits by XXH3 (https://xxhash.com). Among 10^9 different texts, two share a digest with probability 10^-21. It is
+/// no protection against intent, but a person who can write the cache can change anything anyway.
 using Digest = std::array<unsigned char, 16>;
 
 Digest digest_of(std::string_view text);

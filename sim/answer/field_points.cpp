@@ -18,16 +18,16 @@
 namespace stepcast {
 namespace {
 
-/// "/compressor/ratio" of "/variants/1/set/~1compressor/ratio".
+/// Returns "/compressor/ratio" for "/variants/1/set/~1compressor/ratio".
 std::string place_of(const std::string& pointer) {
-  const auto tokens = tokens_of(pointer);  // a malformed one is a fault where it is applied
+  const auto tokens = tokens_of(pointer);  // a malformed pointer is reported when it is applied
   if (!tokens || tokens->size() < 4 || (*tokens)[0] != "variants" || (*tokens)[2] != "set") return pointer;
   std::string place = (*tokens)[3];
   for (std::size_t i = 4; i < tokens->size(); ++i) place = pointer_to(place, (*tokens)[i]);
   return place;
 }
 
-/// A point to be asked at any value of the field: what the study has it for, less what is not asked here.
+/// A point for any value of the field, without the parts of the study that are not asked here.
 StudyPoint plain(StudyPoint point, bool baseline) {
   if (!baseline) {
     point.baseline.reset();
@@ -78,8 +78,8 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   axis_ = study_.axes[at - study_.axis_pointers.begin()];
   for (const double value : grid) grid_[coordinate_text(field_.range, value)] = value;
 
-  std::map<std::vector<std::string>, std::size_t> index;  // of points by coordinates
-  std::vector<std::size_t> found;                         // values of the grid that each has
+  std::map<std::vector<std::string>, std::size_t> index;  // points by coordinates
+  std::vector<std::size_t> found;                         // number of grid values of each point
   for (StudyPoint& of_study : study_.points) {
     of_study = plain(std::move(of_study), baselines_);
     StudyPoint point = of_study;
@@ -101,7 +101,8 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
       throw std::invalid_argument(fmt::format(
-          "{}: {} is there at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others, or go in steps (8..64:8, 2..64:x2) that are possible",
+          "{}: {} exists at only {} of the {} values: it has its own list there, or is impossible at the others; "
+          "choose other points by --point, or give steps (8..64:8, 2..64:x2) that are possible",
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
@@ -144,7 +145,7 @@ void FieldPoints::know(const Wanted& wanted) {
     Study some = expanded(points_[which], values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       StudyPoint point = plain(std::move(some.points.at(i)), baselines_);
-      point.notes.clear();  // the grid's points have said what has no effect in the study as a whole
+      point.notes.clear();  // the grid's points have already reported fields without effect in the whole study
       point.coordinates = points_[which].coordinates;
       point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
       batch.points.push_back(std::move(point));
@@ -174,7 +175,7 @@ Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& 
   try {
     return expand_study({to_json(point.scenario), Origins(file_)}, {values_of(field_, field_.place, values)},
                         default_library());
-  } catch (const ScenarioError& error) {  // of a value that the grid passed over
+  } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));
     std::vector<Fault> faults = error.faults();

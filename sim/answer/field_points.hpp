@@ -1,4 +1,4 @@
-// A study's points at any values of one field, each answered when it is asked for.
+// A study's points at any values of one field. Each is answered on request.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/report/goal.hpp"
+#include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
 #include "sim/answer/answer_study.hpp"
@@ -22,21 +23,21 @@ struct Override;
 /// The field that values are given to.
 struct Field {
   std::string pointer;  ///< where the values are set
-  /// Where they arrive in a point: the same, or what a pointer into one variant's changes leads to.
+  /// The field's place in a point's document. It differs from `pointer` if that points into a variant's changes.
   std::string place;
   AxisRange range;
 };
 
 /// The field at `pointer` in a study.
-/// @param range  as parse_axis_range reads it, whose whole ends have real numbers between them where the field takes
-/// any
-/// @throws std::invalid_argument of the range
+/// @param range  as parse_axis_range reads it. If the field takes real numbers, whole ends have real numbers between
+/// them
+/// @throws std::invalid_argument for an unusable range
 Field field_at(std::string pointer, std::string_view range);
 
 /// The field's values as an override of the study, or of a point's own document.
 Override values_of(const Field& field, const std::string& pointer, const std::vector<double>& values);
 
-/// How a point's coordinate says a value of the field.
+/// The text of a value in a point's coordinate.
 std::string coordinate_text(const AxisRange& range, double value);
 
 class FieldPoints {
@@ -49,41 +50,41 @@ class FieldPoints {
   FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
               PointProgress progress);
 
-  /// All points of the study that differ in the field alone are one, its coordinate on the field left out.
+  /// The study's points without their coordinate on the field: points that differ in the field alone are one.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
-  /// The axis that the field is.
+  /// The name of the field's axis.
   [[nodiscard]] const std::string& axis() const { return axis_; }
-  /// Whether the point's variant sets the field itself, so that all values of it are one.
+  /// Whether the point's variant sets the field itself, so all values of it give the same point.
   [[nodiscard]] bool is_constant(std::size_t point) const { return constant_[point]; }
 
   /// Answers the whole study.
-  /// @param choose  by what points are measured, given all reports
+  /// @param choose  chooses the metric, given all reports
   void answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose);
 
-  /// Values at which points are to be known.
+  /// Requested values for each point.
   using Wanted = std::map<std::size_t, std::set<double>>;
-  /// Answers what is not known yet. Each point is expanded at its own values, which are few, instead of the whole study
-  /// at all.
+  /// Answers values that are not known yet. Expands each point at its few own values, instead of the whole study at all
+  /// values.
   void know(const Wanted& wanted);
 
   /// @pre the point is known at this value
   [[nodiscard]] double score(std::size_t point, double value) const { return scores_[point].at(value); }
-  /// What the point's report at this value says of memory.
+  /// The memory note in the point's report at this value.
   [[nodiscard]] std::optional<Note> memory_note(std::size_t point, double value) const;
   [[nodiscard]] const Metric& metric() const { return *metric_; }
-  /// Whether any answer is a replay's.
+  /// Whether a replay gave any answer.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
-  /// Of all answers, each once; of those that differ in numbers alone the first. Less those of memory, which are of one
-  /// value each.
+  /// The notes of all answers, each once. Notes that differ in numbers alone count as one. Notes on memory are left
+  /// out, since they belong to one value each.
   [[nodiscard]] const Notes& notes() const { return notes_; }
 
  private:
-  /// Takes down what a point's report at a value says.
+  /// Records a point's report at a value.
   void learn(std::size_t point, double value, const PointReport& report);
   [[nodiscard]] std::vector<PointReport> ask(const Study& study);
   [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values) const;
 
-  Study study_;  ///< at the grid, until that is answered
+  Study study_;  ///< at the grid's values, until it is answered
   Field field_;
   std::string file_;
   bool baselines_;
@@ -91,7 +92,7 @@ class FieldPoints {
   PointProgress progress_;
   std::string axis_;
   std::map<std::string, double> grid_;  ///< values by their coordinates
-  std::vector<std::size_t> owners_;     ///< the point that each of the study's is
+  std::vector<std::size_t> owners_;     ///< for each point of the study, its point here
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
   std::vector<std::map<double, double>> scores_;      ///< by point and value

@@ -1,4 +1,4 @@
-// A forecast on its way between processes and into the cache.
+// A forecast as JSON, for other processes and the cache.
 #pragma once
 
 #include "models/describe/json_fwd.hpp"

@@ -101,7 +101,7 @@ class MpiRanks final : public Ranks {
 
   int rank_ = 0, size_ = 1, beside_ = 1;
   MPI_Win counter_ = MPI_WIN_NULL;
-  std::deque<Outgoing> outgoing_;  ///< a deque: what is being sent may not move
+  std::deque<Outgoing> outgoing_;  ///< a deque, because a text may not move while it is sent
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ void AnswerPlan::replay(PlannedPoint& point, const Scenario& scenario) {
     const auto [entry, is_new] = known_.try_emplace(key, questions.size());
     if (is_new) questions.push_back({&scenario, key});
     point.replays[&scenario] = entry->second;
-  } catch (const std::runtime_error& error) {  // of a platform that is gone
+  } catch (const std::runtime_error& error) {  // a platform file may be gone
     point.refusal = error.what();
   }
 }
@@ -55,7 +55,7 @@ std::vector<AnswerTask> list_tasks(const AnswerPlan& plan, const std::vector<boo
       block.push_back(at);
       if (block.size() == size) close_block();
     }
-    std::set<std::size_t> in_order;  // in which they were asked: addresses differ among ranks
+    std::set<std::size_t> in_order;  // for the order of questions, since addresses differ among ranks
     for (const auto& [scenario, question] : point.replays) in_order.insert(question);
     for (const std::size_t question : in_order) ask(question);
   }

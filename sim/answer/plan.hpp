@@ -1,4 +1,4 @@
-// What there is to do: which replays points need, and the pieces of work in the order of the points.
+// The plan of a sweep: the replays that points need, and the pieces of work in the order of the points.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ struct Shard {
   std::size_t index = 0, count = 1;
 };
 
-/// Of `count` points in a row each shard has one, in each row another, so that shards cost alike also where an axis
-/// has as many values as there are shards.
+/// Any `count` consecutive points are in `count` different shards, in a different order each time. Shards therefore
+/// cost alike even if an axis has as many values as there are shards.
 inline std::size_t shard_of(std::size_t point, std::size_t count) { return (point + point / count) % count; }
 
-/// A scenario to replay, whichever points and baselines ask for it.
+/// A scenario to replay. Several points and baselines may ask for it.
 struct ReplayQuestion {
   const Scenario* scenario = nullptr;
   Digest key{};
@@ -32,22 +32,22 @@ struct ReplayQuestion {
 inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 struct PlannedPoint {
-  std::size_t index = 0;                             ///< in the study
-  std::map<const Scenario*, std::size_t> replays{};  ///< which question answers each of its scenarios that is replayed
-  std::string refusal{};                             ///< why it has no answer; empty where it has one
+  std::size_t index = 0;                             ///< its number in the study
+  std::map<const Scenario*, std::size_t> replays{};  ///< the question that answers each of its replayed scenarios
+  std::string refusal{};                             ///< the reason for having no answer; empty if it has one
 
   [[nodiscard]] bool by_equations() const { return replays.empty(); }
 };
 
-/// Refers to the points' scenarios.
+/// The points' scenarios must outlive it.
 class AnswerPlan {
  public:
-  /// No replay is known yet.
-  /// @param program  version and source state: part of what an answer belongs to
+  /// Starts without any replay.
+  /// @param program  version and source state; part of an answer's key
   AnswerPlan(std::span<const StudyPoint> points, Shard shard, std::string program);
 
-  /// Asks for the replays that the evaluators' choice tells before anything is answered. The same on every machine that
-  /// has the same points and program.
+  /// Asks for the replays that are known before anything is answered. The result depends on the points and program
+  /// alone, not on the machine.
   void foresee(std::span<const StudyPoint> points);
   /// Asks for the replay of a scenario of a point.
   void replay(PlannedPoint& point, const Scenario& scenario);
@@ -67,11 +67,11 @@ struct AnswerTask {
   std::vector<std::size_t> block{};  ///< positions in AnswerPlan::points
 };
 
-/// Points of a block, of `points` by equations in all: many blocks, so that none of points that take long keeps others
-/// waiting; and large ones where there are many points, since a process costs as much as some ten to fifty of them.
+/// The size of a block, for `points` points that equations answer. There are many blocks, so slow points do not keep
+/// others waiting. Blocks are large if there are many points, since a process costs as much as ten to fifty points.
 constexpr std::size_t block_size(std::size_t points) { return std::clamp<std::size_t>(points / 64, 1, 512); }
 
-/// What is left to do when some questions are answered.
+/// The work that is left when some questions are answered.
 std::vector<AnswerTask> list_tasks(const AnswerPlan& plan, const std::vector<bool>& answered);
 
 }  // namespace stepcast

@@ -17,16 +17,17 @@ enum class RowFormat { csv, json_lines, shard };
 
 struct PointRow {
   std::vector<std::string> texts;    ///< one for each format
-  std::string error;                 ///< why the point has no answer; empty when it has one
-  std::optional<double> difference;  ///< of the evaluators, if both were asked
-  double tolerance = 0;              ///< of it
+  std::string error;                 ///< the reason for having no answer; empty if there is one
+  std::optional<double> difference;  ///< between the evaluators, if both were asked
+  double tolerance = 0;              ///< tolerance of the difference
 };
 
-/// A row on its way between processes.
+/// A row as text, for other processes.
 std::string pack(const PointRow& row);
 PointRow unpack_row(std::string_view packed);
 
-/// Makes rows: the report's columns, and at the end "error". A point without an answer has its axes and its error.
+/// Makes rows of the report's columns, with "error" as the last column. A point without an answer has only its axes and
+/// its error.
 class PointRows {
  public:
   PointRows(const Study& study, std::vector<RowFormat> formats);

@@ -33,7 +33,7 @@ bool above_one(const char* variable) {
 std::unique_ptr<Ranks> one_process() { return std::make_unique<OneProcess>(); }
 
 bool is_one_of_several() {
-  // Open MPI's mpirun; MPICH's and Slurm's PMI; Slurm's PMIx, which says the size elsewhere.
+  // Variables of Open MPI's mpirun, of MPICH's and Slurm's PMI, and of Slurm's PMIx, which gives the size elsewhere.
   return above_one("OMPI_COMM_WORLD_SIZE") || above_one("PMI_SIZE") ||
          (std::getenv("PMIX_RANK") && above_one("SLURM_STEP_NUM_TASKS"));
 }

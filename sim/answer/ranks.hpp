@@ -1,4 +1,4 @@
-// The processes that work on one sweep together: this one alone, or the ranks of an MPI job.
+// The processes that share a sweep: this one alone, or the ranks of an MPI job.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// Rank 0 reads the cache and writes the output besides working like the others. Nobody hands work out: each takes
-/// the next number from a counter that all can reach.
+/// Rank 0 reads the cache and writes the output, and also works like the others. Nobody hands out work: each rank takes
+/// the next number from a shared counter.
 class Ranks {
  public:
   virtual ~Ranks() = default;
@@ -19,17 +19,17 @@ class Ranks {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// Ranks on this machine, itself included.
+  /// Ranks on this machine, including this one.
   [[nodiscard]] virtual int beside() const = 0;
-  /// Rank 0's text, on every rank.
+  /// Returns rank 0's text on every rank.
   virtual std::string from_first(std::string text) = 0;
-  /// 0, 1, 2, ...: each number to one rank once.
+  /// Returns 0, 1, 2, ...: each number once, to one rank.
   virtual std::size_t next() = 0;
   /// Sends a text to rank 0, without waiting until it arrives.
   virtual void send(std::string text) = 0;
-  /// Whether all that was sent has left.
+  /// Whether all sent texts have left.
   virtual bool all_sent() = 0;
-  /// On rank 0: a text that has come.
+  /// On rank 0: a text that has arrived.
   virtual std::optional<std::string> receive() = 0;
   /// Ends all ranks at once.
   [[noreturn]] virtual void abort() = 0;
@@ -37,8 +37,8 @@ class Ranks {
 
 std::unique_ptr<Ranks> one_process();
 
-/// The ranks that mpirun or srun started, if it was one of them and stepcast was built with MPI.
-/// @throws std::runtime_error when started as several ranks without MPI built in: each would do all the work
+/// The ranks that mpirun or srun started, if stepcast was built with MPI; else this process alone.
+/// @throws std::runtime_error for several ranks without MPI built in, because each would do all the work
 std::unique_ptr<Ranks> mpi_ranks();
 
 /// Whether mpirun or srun started several of this process.

@@ -17,7 +17,7 @@ Digest ReplayKeys::key(const Scenario& scenario) {
   std::string text = program_ + "\n" + workload_text(scenario.workload) + "\n";
   if (const auto* xml = std::get_if<SimGridXml>(&scenario.cluster.topology)) {
     text += file_text(xml->file) + "\n";
-    std::get<SimGridXml>(bare.cluster.topology).file.clear();  // its content matters, not where it lies
+    std::get<SimGridXml>(bare.cluster.topology).file.clear();  // the key has its content, not its path
   }
   return digest_of(text + to_json(bare).dump());
 }

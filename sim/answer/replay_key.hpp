@@ -1,4 +1,4 @@
-// What makes two replays the same question.
+// The key of a replay: replays with the same key have the same answer.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace stepcast {
 
-/// Digests of everything that can change a replay's answer: the scenario's canonical document, the platform file it
-/// names, and the program. Left out is what only says how the answer is shown or judged: names, descriptions, output,
-/// baseline, which evaluators answer, and the tolerance between them.
+/// Digests everything that can change a replay's answer: the scenario's canonical document, its platform file, and the
+/// program. Leaves out fields that only show or judge the answer: names, descriptions, output, baseline, evaluators,
+/// and their tolerance.
 class ReplayKeys {
  public:
   /// @param program  version and source state of the program that answers
@@ -26,7 +26,7 @@ class ReplayKeys {
   const std::string& file_text(const std::string& path);
 
   std::string program_;
-  /// Points share tables; each is written out once.
+  /// Points share tables, so each is written out once.
   std::map<std::shared_ptr<const WorkloadTable>, std::string> workloads_;
   std::map<std::string, std::string> files_;
 };

@@ -34,7 +34,7 @@ std::string advice(const Scenario& scenario) {
   return fmt::format("equations cannot answer it; less of {} shortens it", fmt::join(fewer, " or "));
 }
 
-/// Messages of each collective of a graph, whose calls are often alike but for their bytes.
+/// Messages of each collective of a graph. Many calls differ in their bytes alone.
 class MessageCounts {
  public:
   explicit MessageCounts(int workers) : workers_(workers) {}
@@ -50,8 +50,8 @@ class MessageCounts {
   std::map<CallKey, double> known_;
 };
 
-/// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep
-/// all waiting, and those that it computes in the time.
+/// Steps of the mean asynchronous worker for each step of the slowest. It is 1 if servers or links keep all waiting,
+/// and the ratio of speeds if only computing counts. The estimate is the middle of both.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
   if (graph.staleness) return 1;
   const WorkerSpeeds speeds = worker_speeds(cluster);
@@ -93,8 +93,8 @@ std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph)
   }
   if (messages <= kMostReplayed) return "";
   return fmt::format(
-      "the equations are no answer here, and a replay of {} workers has some {:.2g} million messages, more than the {:.0f} "
-      "million that evaluator auto starts; {}, --evaluator replay starts it all the same",
+      "the equations have no answer here, and a replay of {} workers has about {:.2g} million messages, more than the "
+      "{:.0f} million that evaluator auto starts; {}, --evaluator replay starts it anyway",
       p, messages / 1e6, kMostReplayed / 1e6, advice(scenario));
 }
 

@@ -1,4 +1,4 @@
-// What the points of a study share of their workloads.
+// Workloads that the points of a study share.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@ namespace stepcast {
 
 struct TimedWorkload {
   Workload workload;
-  Notes notes;  ///< on its times (workload/timing_notes.hpp)
+  Notes notes;  ///< about its layer times (workload/timing_notes.hpp)
 };
 
-/// The workloads of scenarios, each table's made once. Not for several threads.
+/// The workloads of scenarios; makes each table's once. Not thread-safe.
 class TimedWorkloads {
  public:
-  /// Good as long as this is.
+  /// Valid for the lifetime of this.
   /// @pre the scenario's table outlives this
   const TimedWorkload& of(const Scenario& scenario);
 

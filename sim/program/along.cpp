@@ -21,10 +21,10 @@
 namespace stepcast {
 namespace {
 
-/// Of real numbers and quantities; of discrete ranges so many that most are looked at in full.
+/// For real numbers and quantities, the default; for discrete ranges, enough to look at most in full.
 constexpr std::size_t kGrid = 25, kDiscreteGrid = 64;
 
-/// A point is chosen by the other axes.
+/// The other axes choose a point.
 void refuse_points_along(const StudyOptions& options, const std::string& place) {
   for (const std::string& choice : options.points)
     if (const std::string axis = choice.substr(0, choice.find('='));
@@ -32,7 +32,7 @@ void refuse_points_along(const StudyOptions& options, const std::string& place) 
       throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
 }
 
-/// The field and its ends; an axis is looked up in the study.
+/// The field and its ends; the study is searched for an axis of that name.
 Field read_along(const AlongOptions& options) {
   const auto equals = options.along.rfind('=');
   if (equals == std::string::npos || equals == 0)
@@ -71,7 +71,7 @@ std::vector<double> first_values(const AlongOptions& options, const Field& field
   std::vector<double> values =
       grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid));
   if (!field.range.whole) return values;
-  // Some algorithms are at their best among powers of two, on either side of which they are worse.
+  // Some algorithms are best at powers of two, and worse on either side.
   for (double power = 1; power <= field.range.to; power *= 2)
     if (const double steps = field.range.steps_to(power);
         power > field.range.from && std::abs(steps - std::round(steps)) < 1e-9)
@@ -83,7 +83,7 @@ std::vector<double> first_values(const AlongOptions& options, const Field& field
 
 /// The study at some values of the field, and its points.
 struct FieldStudy {
-  /// At the first value alone, for the manifest: all other points differ from these in the field alone.
+  /// At the first value alone, for the manifest. All other points differ from these in the field alone.
   Study at_first;
   FieldPoints points;
 };
@@ -105,8 +105,8 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   return {std::move(first), std::move(points)};
 }
 
-/// What is wrong at many values, or in many points, is told of the first.
-/// @param values  of the field that were tried
+/// Reports a fault of many values or points once, for the first of them.
+/// @param values  the tried values of the field
 ScenarioError told_once(const ScenarioError& error, const Field& field, std::size_t values) {
   struct Alike {
     Fault first;
@@ -115,7 +115,7 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
   std::vector<Alike> all;
   for (Fault fault : error.faults()) {
     if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer))
-      fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
+      fault.pointer = field.pointer;  // without the number in the list, which the user did not write
     const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) {
       return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed;
     });
@@ -142,7 +142,9 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   command
       .add_option(
           "--along", options.along,
-          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (whole numbers where the field takes no others); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
+          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, "
+          "/cluster/workers=2..64 (whole numbers if the field takes no others); in steps, workers=8..64:8, or by a "
+          "factor, workers=2..64:x2")
       ->required()
       ->type_name("AXIS=FROM..TO[:STEP]");
   command
@@ -155,7 +157,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   add_points(command, options.study);
   command
       .add_option("--evaluator", options.study.evaluator,
-                  "auto, equations or replay; without it the scenario's, and auto where that is both")
+                  "auto, equations or replay; by default the scenario's, and auto if that is both")
       ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");

@@ -1,4 +1,4 @@
-// Subcommands that search one field: --along, --grid, and what is written of the search.
+// Subcommands that search one field: --along, --grid, and the output of the search.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +23,24 @@ struct AlongOptions {
 /// The study, --along, --grid, --set, --point, --evaluator, --csv, --json and --jobs.
 void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help);
 
-/// What a search found, as it is written.
+/// The output of a search.
 struct SearchResult {
   std::string table, csv;
   std::function<Json(const Json& manifest)> document;
 };
 
-/// Searches the points of a study along a field, whose values on the grid are evaluated first.
-/// @param study  at the first of them, its notes printed
+/// Searches the points of a study along a field. The values of the grid are evaluated first.
+/// @param study  at the first value; its notes are printed
 using SearchAlong = std::function<SearchResult(const Study& study, FieldPoints points, const Field& field,
                                                const std::vector<double>& grid)>;
 
-/// Whether points keep their baselines, which their speedup needs.
+/// Whether points keep their baselines, which speedup needs.
 enum class Baselines { dropped, kept };
 
-/// Searches along the field that the options name, and writes what is found where they say.
+/// Searches along the field of the options, and writes the result to their outputs.
 /// @returns the exit code
-/// @throws CLI::ValidationError, also where --point is of the field's axis; ScenarioError, in which what is wrong at
-/// many values, or in many points, is told once
+/// @throws CLI::ValidationError, also if --point chooses on the field's axis; ScenarioError, with one fault for many
+/// values or points
 int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,
                  const SearchAlong& search);
 

@@ -5,7 +5,7 @@
 
 namespace stepcast {
 
-/// A name that nothing has, a file that is no shard: exit code 3, as a bad scenario.
+/// An unknown name, or a file that is no shard: exit code 3, like a bad scenario.
 class BadInput : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

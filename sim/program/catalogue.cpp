@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a part's description tells beside its defaults: fields without one, and what each named choice means.
+/// A part's description, besides its defaults: fields without a default, and the meaning of each named choice.
 struct DescribedFields {
   Json required_fields = Json::array(), choices = Json::object();
 
@@ -95,13 +95,13 @@ Json summary(const WorkloadTable& table) {
   return json;
 }
 
-/// The text of a field that may hold anything; "" of what is no text.
+/// The text of a field of any type; "" if it is no text.
 std::string text_at(const Json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// What a strategy's or compressor's kind means; "" of others.
+/// The meaning of a strategy's or compressor's kind; "" for other parts.
 std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
   std::string meaning;
   const auto find = [&]<class Variant>(const Variant* of) {
@@ -114,14 +114,14 @@ std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
   return meaning;
 }
 
-/// One line on a part: its description, or else its name, or else what its kind means.
+/// One line about a part: its description, or else its name, or else the meaning of its kind.
 std::string meaning_of(const std::string& shelf, const Json& part) {
   for (const char* field : {"description", "name"})
     if (std::string text = text_at(part, field); !text.empty()) return text;
   return meaning_of_kind(shelf, text_at(part, "kind"));
 }
 
-/// What is told of a file's content.
+/// The entry's text, from a file's content.
 CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& file, const fs::path& library) {
   const std::string name = file.stem().string();
   if (shelf == "workloads") {
@@ -134,13 +134,13 @@ CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& fil
   return {shelf, name, std::move(meaning), std::move(json)};
 }
 
-/// Whether a folder is there and the library's is another.
+/// Whether a folder exists and is not the library's.
 bool is_own(const fs::path& folder, const fs::path& library) {
   std::error_code error;
   return fs::is_directory(folder, error) && !fs::equivalent(folder, library / folder, error);
 }
 
-/// What the working folder has. One's own files may be wrong, and are listed all the same.
+/// The entries of the working folder. A user's files may have faults, and are listed anyway.
 std::vector<CatalogueEntry> own_entries(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
   for (const auto& [part, shelf] : kShelves) {
@@ -159,7 +159,7 @@ std::vector<CatalogueEntry> own_entries(const fs::path& library) {
   return entries;
 }
 
-/// Puts one's own before the others of its shelf, whose names it hides.
+/// Puts the user's entry before the others of its shelf, and removes the one with its name.
 void put_first(std::vector<CatalogueEntry> own, std::vector<CatalogueEntry>& entries) {
   for (auto entry = own.rbegin(); entry != own.rend(); ++entry) {
     std::erase_if(
@@ -170,7 +170,7 @@ void put_first(std::vector<CatalogueEntry> own, std::vector<CatalogueEntry>& ent
   }
 }
 
-/// What a compressor sends, in bytes for d elements of 4, and whose it is.
+/// The messages of a compressor in bytes, for d elements of 4, and its source.
 void describe_method(CatalogueEntry& entry) {
   const CompressorEntry& method = find_compressor(entry.name);
   entry.details["class"] = name_of(method.of);
@@ -231,7 +231,7 @@ CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::
   else if (shelf == "suites") parse_suite(json.dump(), file, library);
   else if (shelf != "workloads") {
     entry.details = resolve_part(singular_of(shelf), json, file, library);
-    entry.meaning = meaning_of(shelf, entry.details);  // of what the file is laid over, where it says nothing itself
+    entry.meaning = meaning_of(shelf, entry.details);  // a file without a description has that of the part it changes
   }
   return entry;
 }

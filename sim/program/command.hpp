@@ -9,7 +9,7 @@
 
 namespace stepcast {
 
-/// What the program's exit status says.
+/// The meanings of the program's exit status.
 enum ExitCode : int {
   kOk = 0,
   kRunFailed = 1,

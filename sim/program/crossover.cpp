@@ -1,4 +1,4 @@
-// stepcast crossover: along one field, where each alternative pays and which is the fastest.
+// stepcast crossover: finds along one field where each alternative pays, and which one is the fastest.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace stepcast {
 namespace {
 
-/// Beyond these a search has gone astray; the slowest, at a jump, halves its bracket in each.
+/// Only a broken search takes more rounds. The slowest, at a jump, halves its bracket in each round.
 constexpr int kMostRounds = 100;
 
 struct CrossoverOptions : AlongOptions {
@@ -30,7 +30,7 @@ class Crossing {
  public:
   Crossing(const CrossoverOptions& options, FieldPoints points) : options_(options), points_(std::move(points)) {}
 
-  /// @param study  that the points are of
+  /// @param study  the points' study
   Crossovers find(const Study& study, const Field& field, const std::vector<double>& grid) {
     found_.name = study.name;
     found_.pointer = field.pointer;
@@ -67,7 +67,7 @@ class Crossing {
     for (const std::string& name : options_.among)
       axes.push_back(study.axes[read_option("--among", [&] { return find_axis(study, name); })]);
     if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end())
-      throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
+      throw refused("--among", fmt::format("{}: the field of --along cannot be an axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);
     return axes;
   }
@@ -111,7 +111,7 @@ class Crossing {
     if (lonely > 0)
       found_.notes.push_back(
           {NoteCode::point_left_out,
-           fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely,
+           fmt::format("{} situation{} left out, where {} is missing or has no alternative beside it", lonely,
                        lonely == 1 ? " is" : "s are", reference)});
   }
 
@@ -129,7 +129,7 @@ class Crossing {
   const CrossoverOptions& options_;
   FieldPoints points_;
   Crossovers found_;
-  std::vector<std::vector<std::size_t>> contestants_;  ///< of each situation: its alternatives' points
+  std::vector<std::vector<std::size_t>> contestants_;  ///< for each situation, the points of its alternatives
 };
 
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
@@ -145,7 +145,7 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
 
 void add_crossover(CLI::App& app, Invocation& invocation) {
   auto* command =
-      app.add_subcommand("crossover", "Find, along one field, where each alternative pays and which is the fastest");
+      app.add_subcommand("crossover", "Find along one field where each alternative pays, and which one is the fastest");
   auto options = std::make_shared<CrossoverOptions>();
   add_along(*command, *options, "study (JSON) with two alternatives or more; - is standard input");
   command
@@ -159,8 +159,7 @@ void add_crossover(CLI::App& app, Invocation& invocation) {
                    "the alternative that others are compared with (repeatable); without it the study's first")
       ->type_name("AXIS=VALUE")
       ->allow_extra_args(false);
-  command->footer(
-      "Example: stepcast crossover scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps");
+  command->footer("Example: stepcast crossover pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps");
   command->callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
 }
 

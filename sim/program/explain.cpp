@@ -1,4 +1,4 @@
-// stepcast explain: why a step takes as long as it does, and what would change that.
+// stepcast explain: shows why a step takes as long as it does, and which changes would help.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -34,7 +34,7 @@ struct ExplainOptions {
 /// Reads the scenario with some fields changed.
 using Read = std::function<Study(const std::vector<Override>&)>;
 
-/// The scenario as a document to change: what is asked of one step, by one evaluator.
+/// The scenario as a document to change, for one step and one evaluator.
 Json document_of(Scenario scenario) {
   scenario.run.reset();
   scenario.baseline.reset();
@@ -49,14 +49,14 @@ std::vector<Override> overrides_of(const Change& change) {
   return all;
 }
 
-/// "found X; allowed: Y" of the first fault.
+/// Returns "found X; allowed: Y" for the first fault.
 std::string why(const ScenarioError& error) {
   const Fault& fault = error.faults().front();
   return fmt::format("{}: {}", fault.pointer, fault.found) +
          (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// Takes down what a change makes of the point; one that needs more memory and does not fit its device is refused.
+/// Records the effect of a change on the point. Refuses a change that makes the point too large for its device.
 void note_answer(ChangedStep& step, const PointAnswer& answer, const PointReport& now) {
   if (!answer.report) {
     step.refusal = answer.reason;
@@ -66,14 +66,15 @@ void note_answer(ChangedStep& step, const PointAnswer& answer, const PointReport
   step.step = point.answers.shown().step;
   step.speedup = now.samples_per_second > 0 ? point.samples_per_second / now.samples_per_second : 0;
   step.estimate = point.estimate;
-  // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
+  // If the point is too large already, the user wants to know every change that helps, and every change that makes it
+  // fit.
   if (point.memory) step.memory = point.memory->total();
   if (point.lacks_memory.empty()) return;
   if (!now.memory || point.memory->total() > now.memory->total()) step.refusal = point.lacks_memory;
   else step.lacks_memory = true;
 }
 
-/// Nothing where the equations cannot tell: random or asynchronous steps, TCP effects, platform files.
+/// Empty if the equations cannot answer: for random or asynchronous steps, TCP effects, platform files.
 std::optional<CriticalTasks> critical_of(const Read& read) {
   try {
     const Study study = read({{"/evaluation/evaluator", "equations", "--evaluator", ""}});
@@ -93,7 +94,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
 
   Study changed = read({});
   changed.points.front().notes =
-      study.points.front().notes;  // of what has no effect among the study's points, not at this one
+      study.points.front().notes;  // they report fields without effect among the study's points, not at this one
   const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;
@@ -119,22 +120,21 @@ Explanation explain(const Study& study, const std::string& document, const std::
   for (std::size_t i = 0; i < steps.size(); ++i) note_answer(*steps[i], answers[i], explanation.point);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0)
-      one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
+      one.speedup = one.step == now.step ? 1 : now.step / one.step;  // no throughput without training
   return explanation;
 }
 
-/// Whether the file says more than the point: its axes, variants, baseline or run may refuse a change that the point
+/// Whether the file says more than the point. Its axes, variants, baseline or run may refuse a change that the point
 /// takes.
 bool stands_among_others(const Study& study) {
   const StudyPoint& point = study.points.front();
   return !point.coordinates.empty() || point.baseline || point.scenario.run;
 }
 
-/// Puts the named phase of its run in the point's place. Without a name: what is to be said of the phases, if there are
-/// any.
+/// Replaces the point by the named phase of its run. Without a name, returns a note on the phases, if there are any.
 std::string choose_phase(StudyPoint& point, const std::string& name) {
   std::vector<std::string> names;
-  bool changes = false;  // the scenario, in some phase
+  bool changes = false;  // a change to the scenario in some phase
   if (point.scenario.run)
     for (const TrainingPhase& phase : point.scenario.run->phases) {
       names.push_back(phase.name);
@@ -144,7 +144,8 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
     return !changes
                ? ""
                : fmt::format(
-                     "this is the step of the scenario as it stands; its run goes through {}, which --phase NAME explains",
+                     "this is the step of the unchanged scenario; its run goes through {}; --phase NAME explains one "
+                     "of them",
                      fmt::join(names, ", "));
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
@@ -157,7 +158,7 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
   return "";
 }
 
-/// Whether some change compresses what is sent as it is.
+/// Whether some change compresses messages that are now sent as they are.
 bool tries_compressors(const Explanation& explanation, const Scenario& scenario) {
   return std::holds_alternative<NoCompressor>(scenario.compressor) &&
          std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ChangedStep& one) {
@@ -179,8 +180,8 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
     explanation.point.notes.push_back(
         {NoteCode::default_compressors,
          "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
-         "as sweeps over the gradient; composed of a framework's operations some took twenty times as long "
-         "(scenarios/README.md, survey), which /codec/slowdown tries"});
+         "as sweeps over the gradient; kernels composed of a framework's operations took up to twenty times as long "
+         "(scenarios/README.md, survey); try that with /codec/slowdown"});
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back(
         {NoteCode::one_point_options,
@@ -195,16 +196,15 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_explain(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
+  auto* command = app.add_subcommand("explain", "Explain the step time, and show the effect of many changes on it");
   auto options = std::make_shared<ExplainOptions>();
   command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
-  command->add_option("--phase", options->phase, "of a run: the step of this phase")->type_name("NAME");
+  command->add_option("--phase", options->phase, "for a run: explain the step of this phase")->type_name("NAME");
   command
       ->add_option("--evaluator", options->study.evaluator,
-                   "auto, equations or replay; without it the scenario's, and auto where that is both")
+                   "auto, equations or replay; by default the scenario's, and auto if that is both")
       ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command
@@ -217,7 +217,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   add_jobs(*command, options->jobs);
   command->footer(
-      "Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
+      "Example: stepcast explain quickstart --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
 }
 

@@ -20,7 +20,7 @@
 namespace stepcast {
 namespace {
 
-/// The suite with each field at a value.
+/// The suite with each field at its value.
 Suite at_values(const Suite& suite, std::vector<Override> changes, const std::vector<Field>& fields,
                 const std::vector<double>& values) {
   for (std::size_t i = 0; i < fields.size(); ++i)
@@ -35,7 +35,7 @@ std::vector<double> sizes_of_errors(const Validation& validation) {
   return sizes;
 }
 
-/// "/cluster/host_cost=1ns/B" of each field.
+/// Returns "/cluster/host_cost=1ns/B" for each field.
 std::vector<std::string> settings(const std::vector<Field>& fields, const std::vector<double>& values) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < fields.size(); ++i)
@@ -43,7 +43,7 @@ std::vector<std::string> settings(const std::vector<Field>& fields, const std::v
   return all;
 }
 
-/// What is wrong with values that a fit tried, and at which.
+/// The faults of tried values, with these values.
 ScenarioError tried(const ScenarioError& error, const std::vector<Field>& fields, const std::vector<double>& values) {
   std::vector<Fault> faults = error.faults();
   for (Fault& fault : faults)
@@ -90,7 +90,7 @@ FittedSuite told(const Suite& suite, const std::vector<Field>& fields, const std
   if (better) {
     text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, fit.values), " --set "));
   } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
-    text += "no value tried is better than the suite as it is, which is shown\n";
+    text += "no value tried is better than the unchanged suite, which is shown\n";
   }
   Json found{{"fields", std::move(values)},
              {"measurements", fit.measurements},
@@ -146,7 +146,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   Fit fit = fit_least_median(ranges, errors_at);
   if (fit.measurements == 0) throw ScenarioError(*first_fault);
   std::vector<double> shorter;
-  std::vector<bool> at_end;  // before they are rounded
+  std::vector<bool> at_end;  // as they were before rounding
   for (std::size_t i = 0; i < fields.size(); ++i) {
     shorter.push_back(rounded(ranges[i], fit.values[i]));
     at_end.push_back(fit.matters[i] && (fit.values[i] == ranges[i].from || fit.values[i] == ranges[i].to));

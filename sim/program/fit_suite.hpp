@@ -1,4 +1,4 @@
-// validate --fit: fields of a suite's study set to what its measurements say.
+// validate --fit: fits fields of a suite's study to its measurements.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace stepcast {
 
-/// What texts of --fit name.
+/// The fields that texts of --fit name.
 /// @throws CLI::ValidationError
 std::vector<Field> fitted_fields(const std::vector<std::string>& fits);
 
-/// A suite with its fields at the values found, or as it is where none is better, and what is to be said of them.
+/// A suite with its fields at the best values, or unchanged if none is better, with text and JSON about them.
 struct FittedSuite {
   Suite suite;
   std::string text;
   Json found;  ///< the same
 };
 
-/// @param changes  of --set, made before
-/// @throws CLI::ValidationError where the suite is forecast by the replay or has no predictions; ScenarioError
-/// where every value tried is impossible (changed_suite), of the first of them
+/// @param changes  changes of --set, which come first
+/// @throws CLI::ValidationError if the replay forecasts the suite, or it has no predictions; ScenarioError if every
+/// tried value is impossible (changed_suite), with the faults of the first
 FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, const std::vector<Field>& fields,
                       int jobs);
 

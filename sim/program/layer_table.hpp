@@ -1,4 +1,4 @@
-// A network's layer table for people and as JSON: what each layer is, holds and computes, and the totals.
+// A network's layer table as text and as JSON: each layer's kind, size and work, and the totals.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// @pre the table gives shapes and passed check_shapes. With a profile there are times, of one step.
+/// @pre the table gives shapes and passed check_shapes. With a profile, it also shows times for one step.
 std::string layer_table_text(const WorkloadTable& table);
 Json layer_table_json(const WorkloadTable& table);
 

@@ -1,4 +1,4 @@
-// stepcast list: everything that scenarios can name.
+// stepcast list: shows every name that scenarios can use.
 #include <algorithm>
 #include <memory>
 
@@ -47,7 +47,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
   command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));
   command->add_option("--json", *json, "write JSON instead of the table; - is standard output")->type_name("PATH");
   command->footer(
-      "What the working folder has in workloads/, profiles/, clusters/, strategies/ and compressors/ is listed first.\n"
+      "Files of the working folder's workloads/, profiles/, clusters/, strategies/ and compressors/ are listed first.\n"
       "Example: stepcast list algorithms --json -");
   command->callback([shelf, json, &invocation] {
     if (!json->empty()) check_outputs({}, {*json});

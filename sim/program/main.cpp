@@ -6,10 +6,25 @@
 #include "program/streams.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/names.hpp"
 #include "sim/program/version.hpp"
 
 namespace stepcast {
 namespace {
+
+/// What the manual page says beside the help.
+std::vector<ManualSection> manual_sections() {
+  return {{"ENVIRONMENT",
+           {{"STEPCAST_SCENARIOS", "Folder of the shipped scenarios and parts, instead of the installed one."},
+            {"STEPCAST_PYTHON", "Python that draws plots, instead of /usr/bin/python3."},
+            {"XDG_CACHE_HOME", "Folder in which sweep keeps its cache of replays (default: ~/.cache)."}}},
+          {"EXIT STATUS",
+           {{"0", "All is well."},
+            {"1", "A point, or the run as a whole, failed."},
+            {"2", "The command line is wrong, or an output cannot be written."},
+            {"3", "The scenario or suite is wrong."},
+            {"4", "A stated tolerance was missed."}}}};
+}
 
 int run_command(int argc, char** argv) {
   Invocation invocation;
@@ -20,7 +35,7 @@ int run_command(int argc, char** argv) {
       "stepcast");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  app.footer("Example: stepcast run scenarios/quickstart.json");
+  app.footer("Example: stepcast run quickstart");
   add_run(app, invocation);
   add_sweep(app, invocation);
   add_merge(app, invocation);
@@ -32,7 +47,8 @@ int run_command(int argc, char** argv) {
   add_list(app, invocation);
   add_show(app, invocation);
   add_schema(app, invocation);
-  return parse_and_run(app, argc, argv, invocation.exit_code);
+  const AboutProgram about{version_number(), known_values, manual_sections()};
+  return parse_and_run(app, about, argc, argv, invocation.exit_code);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::string sha1(const std::string& text) {
   return hex;
 }
 
-/// Workloads in full once, for the points to name: by their own name, numbered where other tables have it too.
+/// Workloads are written in full once, and points refer to them by name. A name gets a number if several tables have
+/// it.
 class NamedWorkloads {
  public:
   std::string name_of(const WorkloadTable& table, const Json& content) {
@@ -49,9 +50,9 @@ class NamedWorkloads {
 Json make_manifest(const Study& study, const std::vector<std::string>& arguments) {
   Json manifest = Json::object();
   manifest["arguments"] = arguments;
-  manifest["notes"] = study.notes;  // on overrides without effect, and points left out
+  manifest["notes"] = study.notes;  // about overrides without effect, and points left out
   manifest["versions"] = version_fields();
-  manifest["workloads"] = nullptr;  // before the points
+  manifest["workloads"] = nullptr;  // keeps this key before the points
   NamedWorkloads workloads;
   manifest["points"] = Json::array();
   AskedEvaluators asked;

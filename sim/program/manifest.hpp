@@ -1,4 +1,4 @@
-// What a result was made from: enough to make it again, and nothing that changes from run to run.
+// The origin of a result: enough to make it again, and nothing that changes from run to run.
 #pragma once
 
 #include "models/study/study.hpp"

@@ -1,4 +1,4 @@
-// stepcast merge: the shards of a sweep become the file that one sweep would have written.
+// stepcast merge: joins the shards of a sweep into the file that one sweep would have written.
 #include <memory>
 
 #include <fmt/format.h>

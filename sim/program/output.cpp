@@ -18,6 +18,7 @@
 
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"
@@ -38,7 +39,7 @@ void write_file(const fs::path& path, const std::string& text, const std::string
   if (!file) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
 }
 
-/// A file beside its final place that vanishes unless it is kept.
+/// A temporary file beside its final place. It is removed unless it is kept.
 class Beside {
  public:
   explicit Beside(const fs::path& target)
@@ -76,7 +77,7 @@ int spawn(pid_t& pid, const std::string& program, std::vector<char*>& argv, cons
   return error;
 }
 
-/// The last line that a script left, which names the fault in scripts of ours and in Python's own tracebacks.
+/// The last line that a script printed. It names the fault, both in our scripts and in Python's tracebacks.
 std::string reason_in(const fs::path& output, const std::string& program) {
   std::ifstream file(output, std::ios::binary);
   std::string last;
@@ -85,7 +86,7 @@ std::string reason_in(const fs::path& output, const std::string& program) {
   return last.empty() ? fmt::format("{} failed and did not say why", program) : shorten(last, 500);
 }
 
-/// Debian's matplotlib belongs to the system's interpreter; one earlier on PATH may not see it.
+/// Debian's matplotlib belongs to the system's Python; another Python earlier on PATH may not find it.
 std::string python() {
   if (const char* chosen = std::getenv("STEPCAST_PYTHON")) return chosen;
   return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
@@ -98,7 +99,7 @@ fs::path canonical(const fs::path& path) {
   return error ? whole : real;
 }
 
-/// Whether two paths are one file, whether it is there or not.
+/// Whether two paths are the same file; the file need not exist.
 bool are_same(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;
@@ -128,8 +129,8 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path.empty()) continue;
     const auto is_path = [&](const std::string& other) { return are_same(path, other); };
     if (std::any_of(seen.begin(), seen.end(), is_path))
-      throw refused("output", fmt::format("{} twice; give each output a path of its own",
-                                          path == "-" ? "standard output" : path));
+      throw refused("output",
+                    fmt::format("{} twice; give each output a different path", path == "-" ? "standard output" : path));
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
       throw refused("output", fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
@@ -149,7 +150,7 @@ void draw_plot(const Json& report, const std::string& path, const std::vector<st
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_report.py",
+  std::vector<std::string> words = {program, (shipped_folder("notebooks") / "plot_report.py").string(),
                                     data.path().string(), picture.path().string()};
   words.insert(words.end(), asked.begin(), asked.end());
   std::vector<char*> argv;

@@ -1,4 +1,4 @@
-// Options that are refused, with the reason.
+// Refuses options, with the reason.
 #pragma once
 
 #include <stdexcept>
@@ -13,8 +13,8 @@ inline CLI::ValidationError refused(const std::string& option, const std::string
   return CLI::ValidationError(option, why);
 }
 
-/// What `read` makes of an option's text.
-/// @throws CLI::ValidationError of the option where `read` throws std::invalid_argument, with what that says
+/// Reads an option's text with `read`.
+/// @throws CLI::ValidationError for the option, with the message of `read`'s std::invalid_argument
 template <class Read>
 decltype(auto) read_option(const std::string& option, Read&& read) {
   try {

@@ -1,4 +1,4 @@
-// stepcast run: from a scenario to its answer.
+// stepcast run: answers a scenario.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -39,14 +39,15 @@ struct RunOptions {
   std::vector<std::string> each;
 };
 
-/// What --by names, if it is there.
+/// The metric that --by names, if it is given.
 const Metric* metric_asked(const RunOptions& options) {
   return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_metric(options.by); });
 }
 
-/// A footnote where points that are ranked among each other are not one training.
+/// A footnote if the ranked points are not the same training.
 std::string note_of_trainings(const Study& study, const std::vector<std::string>& each) {
-  std::map<std::vector<std::string>, std::vector<const Scenario*>> ranked;  // by the situation that --each asks for
+  // Ranked points by their situation on the axes of --each.
+  std::map<std::vector<std::string>, std::vector<const Scenario*>> ranked;
   for (const StudyPoint& point : study.points) {
     std::vector<std::string> situation;
     for (const std::string& axis : each) situation.push_back(value_on(point.coordinates, axis));
@@ -58,12 +59,12 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
       if (std::find(differences.begin(), differences.end(), difference) == differences.end())
         differences.push_back(std::move(difference));
   if (differences.empty()) return "";
-  return note_lines({fmt::format(
-      "the points differ in training ({}), of whose accuracy a forecast says nothing: the first need not be the best",
-      fmt::join(differences, ", "))});
+  return note_lines(
+      {fmt::format("the points differ in training ({}), whose accuracy is not forecast: the first need not be the best",
+                   fmt::join(differences, ", "))});
 }
 
-/// What the program prints: all points, or those that --best asks for.
+/// The rows that the program prints: all points, or those that --best chooses.
 std::string table_of(const RunOptions& options, const Metric* by, const std::vector<std::string>& each,
                      const Study& study, const Report& report) {
   if (!options.best || report.points.empty()) return to_table(report);
@@ -71,7 +72,7 @@ std::string table_of(const RunOptions& options, const Metric* by, const std::vec
   return to_ranking(report, metric, *options.best, each) + note_of_trainings(study, each);
 }
 
-/// Tells what failed, and how far the evaluators differ.
+/// Reports failed points, and the difference between evaluators.
 int judge(const std::string& file, const Study& study, const Report& report) {
   for (const FailedPoint& failed : report.failed) tell_failure(file, study, failed.index, failed.reason);
   Verdict verdict{.points = report.points.size(), .failed = report.failed.size()};
@@ -143,8 +144,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--by", options->by,
-          fmt::format("by what --best ranks: {}; without it by the time of a run where all points are one, else "
-                      "by throughput",
+          fmt::format("the metric that --best ranks by: {}; by default the time of a run if all points are runs, else "
+                      "throughput",
                       goal_names()))
       ->needs(best)
       ->type_name("METRIC");
@@ -156,7 +157,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   add_jobs(*command, options->jobs);
   command->footer(
-      "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+      "Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

@@ -14,21 +14,19 @@
 namespace stepcast {
 namespace {
 
-constexpr int kShardVersion = 1;
+constexpr int kShardVersion = 2;
 constexpr std::size_t kMostShards = 1000000;
 
-/// The columns of a report that these are the names of, the last of them "error"; none where no report has them. Axes
-/// come first, and stand in the place of a column of their name.
-std::vector<Metric> columns_named(const std::vector<std::string>& names) {
+/// The columns of a report with these names, of which the first `axes` are axes and the last is "error"; none if no
+/// report has them. An axis replaces the column of its name: "workers" alone does not tell which of the two it is.
+std::vector<Metric> columns_named(const std::vector<std::string>& names, std::size_t axes) {
+  if (axes >= names.size()) return {};
   Report report;
-  for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {
-    std::vector<Metric> columns = report_columns(report);
-    if (std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
-                   [](const Metric& column, const std::string& name) { return column.name == name; }))
-      return columns;
-    report.axes.push_back(names[axes]);
-  }
-  return {};
+  report.axes.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(axes));
+  std::vector<Metric> columns = report_columns(report);
+  const bool same = std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
+                               [](const Metric& column, const std::string& name) { return column.name == name; });
+  return same ? columns : std::vector<Metric>{};
 }
 
 }  // namespace
@@ -53,6 +51,7 @@ std::string to_line(const ShardHeader& h) {
               {"shard", h.shard.index},
               {"of", h.shard.count},
               {"points", h.points},
+              {"axes", h.axes},
               {"columns", h.columns}}
              .dump() +
          "\n";
@@ -68,12 +67,13 @@ ShardReader::ShardReader(const std::string& file) : file_(file), stream_(file, s
                json.at("program").get<std::string>(),
                {json.at("shard").get<std::size_t>(), json.at("of").get<std::size_t>()},
                json.at("points").get<std::size_t>(),
+               json.at("axes").get<std::size_t>(),
                json.at("columns").get<std::vector<std::string>>()};
   } catch (const Json::exception&) {
     fail("is no shard (stepcast sweep --shard i/n writes them)");
   }
   if (header_.shard.index >= header_.shard.count) fail("is no shard: its number is beyond their count");
-  columns_ = columns_named(header_.columns);
+  columns_ = columns_named(header_.columns, header_.axes);
 }
 
 Row ShardReader::next(std::size_t point) {
@@ -83,14 +83,14 @@ Row ShardReader::next(std::size_t point) {
   try {
     numbered = parse_numbered_row(line);
   } catch (const std::runtime_error& error) {
-    fail(fmt::format("has {} where point {} should be", error.what(), point));
+    fail(fmt::format("has {} in place of point {}", error.what(), point));
   }
-  if (numbered.number != point) fail(fmt::format("has point {} where point {} should be", numbered.number, point));
+  if (numbered.number != point) fail(fmt::format("has point {} in place of point {}", numbered.number, point));
   if (numbered.row.size() != header_.columns.size())
     fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (!holds(columns_[i].unit->kind, numbered.row[i]))
-      fail(fmt::format("has {} as {} of point {}, where no column has such a value; run its sweep again",
+      fail(fmt::format("has {} as {} of point {}, a value that the column cannot have; run its sweep again",
                        shorten(json_of(numbered.row[i]).dump()), columns_[i].name, point));
   return std::move(numbered.row);
 }
@@ -128,7 +128,7 @@ void arrange(std::vector<ShardReader>& shards) {
   }
   for (; next < count; ++next) missing.push_back(next);
   if (!missing.empty())
-    throw BadInput(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
+    throw BadInput(fmt::format("{} shards, of which these are missing: {}", count, fmt::join(missing, ", ")));
 }
 
 }  // namespace stepcast

@@ -1,6 +1,6 @@
-// A shard: the rows of one n-th of a study's points, to be merged with the others.
+// A shard: the rows of one n-th of a study's points, for `merge`.
 //
-// The first line says what it belongs to, each other line is a row (models/report/rows.hpp).
+// The first line identifies the study and the program. Each other line is a row (models/report/rows.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,23 @@
 
 namespace stepcast {
 
-/// "3/16". @throws std::invalid_argument unless it is i/n with 0 <= i < n <= 1000000
+/// Reads "3/16".
+/// @throws std::invalid_argument unless it is i/n with 0 <= i < n <= 1000000
 Shard parse_shard(const std::string& text);
 
 /// The first line.
 struct ShardHeader {
-  std::string study;    ///< digest of all that the study was made from
+  std::string study;    ///< digest of all inputs of the study
   std::string program;  ///< version and source state
   Shard shard;
-  std::size_t points = 0;  ///< of the whole study
+  std::size_t points = 0;  ///< points of the whole study
+  std::size_t axes = 0;    ///< number of axes; they are the first columns
   std::vector<std::string> columns;
 };
 
 std::string to_line(const ShardHeader& header);
 
-/// Reads a shard row by row, and refuses what is not as it should be.
+/// Reads a shard row by row, and refuses a malformed one.
 class ShardReader {
  public:
   /// @throws BadInput naming the file
@@ -38,10 +40,10 @@ class ShardReader {
   [[nodiscard]] const ShardHeader& header() const { return header_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
-  /// The row of that point, which is the next of this shard.
+  /// The row of that point, which must be the shard's next.
   /// @throws BadInput when the file ends early or has another row there
   Row next(std::size_t point);
-  /// @throws BadInput when there is more
+  /// @throws BadInput when rows are left
   void expect_end();
 
  private:
@@ -50,11 +52,11 @@ class ShardReader {
   std::string file_;
   std::ifstream stream_;
   ShardHeader header_;
-  std::vector<Metric> columns_;  ///< less the last, the error; empty where the header's are not a report's
+  std::vector<Metric> columns_;  ///< without the last, the error; empty if the header is not a report's
 };
 
-/// Shards of one study by one program, each once and none missing, in order.
-/// @throws BadInput naming the files that do not fit, or the shards that are missing
+/// Checks that the shards are of one study and program, and that each is there once. Returns them in order.
+/// @throws BadInput naming the files that do not fit, or the missing shards
 void arrange(std::vector<ShardReader>& shards);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// stepcast show: what one name means, or what a scenario resolves to.
+// stepcast show: explains one name, or shows the resolved scenario.
 #include <algorithm>
 #include <memory>
 
@@ -42,13 +42,13 @@ std::string shelf_of(const std::string& text) {
   throw refused(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
-/// @param shelf  where to look; "": everywhere
+/// @param shelf  the shelf to search; "": all
 std::vector<CatalogueEntry> find(const std::string& name, const std::string& shelf) {
   std::vector<CatalogueEntry> found;
   std::vector<std::string> names;
   for (CatalogueEntry& entry : catalogue(default_library())) {
     if (!shelf.empty() && entry.shelf != shelf) continue;
-    names.push_back(entry.name.substr(entry.name.find('/') + 1));  // of an algorithm without its operation
+    names.push_back(entry.name.substr(entry.name.find('/') + 1));  // an algorithm's name without its operation
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
     if (entry.name != name && !algorithm) continue;
     if (!entry.folder.empty()) {
@@ -74,7 +74,7 @@ Json resolved(const StudyOptions& options) {
   return all;
 }
 
-/// What to change in a workload before it is shown.
+/// Changes to a workload before it is shown.
 struct WorkloadOptions {
   std::string variant, profile, dtype;
   int batch = 0;
@@ -90,9 +90,9 @@ struct WorkloadOptions {
   }
 };
 
-/// The table of a network given by shapes.
-/// @param own  what the file of that name holds; null of a name on a shelf
-/// @returns whether the name is of one
+/// The table of a network that is given by shapes.
+/// @param own  the content of the file of that name; null for a name on a shelf
+/// @returns whether the name is a network's
 bool write_layer_table(const std::string& shelf, const std::string& name, const Json& own,
                        const WorkloadOptions& options, const std::string& target, bool as_json) {
   const bool may_be = shelf.empty() || shelf == "workloads", is_path = !own.is_null();
@@ -131,14 +131,15 @@ void write_entries(const std::vector<CatalogueEntry>& entries, const std::string
 }  // namespace
 
 void add_show(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("show", "Show what a name means, or the scenario that a file resolves to");
+  auto* command = app.add_subcommand("show", "Explain a name, or show the scenario that a file resolves to");
   auto words = std::make_shared<std::vector<std::string>>();
   auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();
   command
       ->add_option(
           "name", *words,
-          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; before it what it is of, if you like: workload resnet50")
+          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; optionally with its shelf "
+          "before it: workload resnet50")
       ->required()
       ->expected(1, 2);
   add_sets(*command, *study);
@@ -153,7 +154,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
   command->footer(
-      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
+      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
   command->callback([words, study, json, options, &invocation] {
     const std::string& name = words->back();
     const bool is_file = name.ends_with(".json") || name == "-";

@@ -1,4 +1,4 @@
-// stepcast solve: along one field, which value is the best for each point, and which reach a goal.
+// stepcast solve: finds along one field the best value for each point, and the values that reach a goal.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@
 namespace stepcast {
 namespace {
 
-/// Beyond these a search has gone astray: three questions, each of which may halve a bracket in each round.
+/// Only a broken search takes more rounds. There are three questions, and each may halve a bracket in each round.
 constexpr int kMostRounds = 300;
 
 struct SolveOptions : AlongOptions {
@@ -29,16 +29,16 @@ struct SolveOptions : AlongOptions {
   double within = kNearBest;
 };
 
-/// What --for asks, if it is there.
+/// The goal that --for gives, if any.
 std::optional<Goal> read_goal(const std::string& text) {
   if (text.empty()) return {};
   return read_option("--for", [&] { return parse_goal(text); });
 }
 
-/// The search of each point that the field changes.
+/// The searches of the points that the field changes.
 struct Searches {
   std::vector<GoalSearch> searches;
-  std::vector<std::size_t> points;  ///< of each search
+  std::vector<std::size_t> points;  ///< the point of each search
 };
 
 Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid,
@@ -53,7 +53,7 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
-/// What the answers' reports say of memory, each with the value that it is of.
+/// The memory notes of the answers' reports, each with its value.
 Notes memory_notes(const Solutions& found, const FieldPoints& points, const std::vector<std::size_t>& which) {
   Notes notes;
   for (std::size_t i = 0; i < found.points.size(); ++i) {
@@ -122,8 +122,8 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_solve(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("solve", "Find, along one field, the best value for each point, and where a goal is reached");
+  auto* command = app.add_subcommand(
+      "solve", "Find along one field the best value for each point, and the values that reach a goal");
   auto options = std::make_shared<SolveOptions>();
   add_along(*command, *options, "study (JSON); - is standard input");
   command
@@ -134,7 +134,7 @@ void add_solve(CLI::App& app, Invocation& invocation) {
       ->type_name("METRIC[=VALUE]");
   command
       ->add_option("--within", options->within,
-                   "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+                   "accepted loss, as a share of the best: 0.05 finds the values with 95 % of the best throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999
@@ -143,7 +143,7 @@ void add_solve(CLI::App& app, Invocation& invocation) {
       })
       ->capture_default_str();
   command->footer(
-      "Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
+      "Example: stepcast solve pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
   command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
 }
 

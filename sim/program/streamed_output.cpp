@@ -49,7 +49,7 @@ void StreamedOutput::write(std::string_view text) {
 void StreamedOutput::finish() {
   if (std::fflush(file_.get()) != 0) fail();
   if (partial_.empty()) return;
-  // On the disk before it takes the place of what was there.
+  // The data must be on the disk before the file replaces the old one.
   if (::fsync(::fileno(file_.get())) != 0) fail();
   std::error_code error;
   std::filesystem::rename(partial_, target_, error);

@@ -1,4 +1,4 @@
-// Results that are written row by row, into a file that takes its name only when it is whole.
+// Results that are written row by row, into a file that gets its name only when it is complete.
 #pragma once
 
 #include <cstdio>
@@ -9,9 +9,9 @@
 
 namespace stepcast {
 
-/// Writes to PATH.partial, which finish() renames to PATH; "-" is standard output, and what is no regular file (a
-/// device, a pipe) is written to directly. The partial file can be read while it grows; it stays when a signal ends
-/// the program, and the next one that writes PATH begins it anew.
+/// Writes to PATH.partial, which finish() renames to PATH. "-" is standard output; devices, pipes and the like are
+/// written to directly. The partial file can be read while it grows. It stays if a signal ends the program, and the
+/// next writer of PATH starts it anew.
 class StreamedOutput {
  public:
   /// @throws std::runtime_error naming path and cause, also when another process is writing the same file
@@ -22,7 +22,7 @@ class StreamedOutput {
 
   /// @throws std::runtime_error
   void write(std::string_view text);
-  /// All of it is in place when this returns.
+  /// Afterwards, all of it is in place.
   /// @throws std::runtime_error
   void finish();
 
@@ -33,7 +33,7 @@ class StreamedOutput {
   [[noreturn]] void fail() const;
 
   std::string name_;
-  std::filesystem::path target_, partial_;  ///< empty where there is nothing to rename
+  std::filesystem::path target_, partial_;  ///< empty if nothing is renamed
   std::unique_ptr<std::FILE, Close> file_;
 };
 

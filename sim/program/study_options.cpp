@@ -30,7 +30,7 @@ std::vector<Override> overrides(const StudyOptions& options) {
   return changes;
 }
 
-/// A shipped scenario's file, where its bare name is given and no such file is here.
+/// The path of a shipped scenario, if its bare name is given and there is no such file here.
 std::filesystem::path file_of(const std::string& name) {
   const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json") && name != "-";
   std::error_code error;
@@ -54,7 +54,7 @@ std::string example_choice(const Study& study) {
   return text;
 }
 
-/// The study with the points asked for.
+/// The study with the chosen points only.
 Study chosen(Study study, const std::vector<std::string>& points) {
   read_option("--point", [&] { choose_points(study, points); });
   return study;
@@ -68,7 +68,7 @@ void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::stri
 
 void add_sets(CLI::App& command, StudyOptions& options) {
   add_sets(command, options.sets,
-           "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole");
+           "change a field: /json/pointer=value (repeatable); also inside parts that variants set as a whole");
 }
 
 std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
@@ -96,13 +96,15 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
   command
       .add_option(
           "--evaluator", options.evaluator,
-          "auto (equations where they are exact or within 1 %, else the replay), equations, replay or both; without it the scenario's, or auto")
+          "auto (equations if they are exact or within 1 %, else the replay), equations, replay or both; by default "
+          "the scenario's, or auto")
       ->check(CLI::IsMember({"auto", "equations", "replay", "both"}))
       ->type_name("NAME");
   command
       .add_option(
           "--fidelity", options.fidelity,
-          "of replays: full, folded (one of each kind) or auto (folded where that is exact); without it the scenario's, or auto")
+          "for replays: full, folded (one of each kind) or auto (folded if that is exact); by default the scenario's, "
+          "or auto")
       ->check(CLI::IsMember({"full", "folded", "auto"}))
       ->type_name("NAME");
   command
@@ -129,7 +131,7 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
     return chosen(expand_study(document, changes, default_library(), kMaxPoints, {}, inspect_platform), options.points);
   } catch (const ScenarioError&) {
     if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
-    // What is wrong with points that were not asked for is no matter.
+    // Faults of points that are not chosen do not matter.
     if (options.points.empty()) throw;
     return chosen(
         expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points), inspect_platform),

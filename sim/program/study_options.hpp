@@ -1,4 +1,4 @@
-// What run, sweep, trace and show have in common: a study, and what the command line makes of it.
+// Options that run, sweep, trace and show have in common: a study, and changes and choices on the command line.
 #pragma once
 
 #include <optional>
@@ -23,12 +23,12 @@ struct StudyOptions {
 /// --set
 void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::string& meaning);
 void add_sets(CLI::App& command, StudyOptions& options);
-/// What texts of --set change.
+/// The changes in texts of --set.
 /// @throws CLI::ValidationError
 std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 /// --point
 void add_points(CLI::App& command, StudyOptions& options);
-/// --evaluator, --fidelity and --tolerance, which are short for --set.
+/// --evaluator, --fidelity and --tolerance, which abbreviate --set.
 void add_evaluation(CLI::App& command, StudyOptions& options);
 
 /// --jobs
@@ -39,11 +39,11 @@ void add_jobs(CLI::App& command, int& jobs);
 /// @throws CLI::ValidationError for an option that does not say what it should; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
 
-/// For subcommands that are about one point.
-/// @throws CLI::ValidationError that says how to choose, where there are several
+/// For subcommands about one point.
+/// @throws CLI::ValidationError if there are several, with a way to choose
 void require_one_point(const Study& study, std::string_view subcommand);
 
-/// The study's notes, on standard error.
+/// Prints the study's notes on standard error.
 void print_notes(const Study& study);
 
 }  // namespace stepcast

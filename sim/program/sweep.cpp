@@ -44,7 +44,7 @@ struct OutputFile {
   std::string path;
 };
 
-/// What is to be written where; CSV on standard output when nothing is said.
+/// The outputs; CSV on standard output by default.
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
@@ -72,7 +72,7 @@ std::optional<Shard> shard_of(const SweepOptions& options) {
   return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
-/// A cache that was not asked for is no reason to fail.
+/// A failure of the default cache does not stop the sweep.
 std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
   if (options.no_cache) return nullptr;
   if (!options.cache.empty()) return std::make_unique<AnswerCache>(options.cache);
@@ -86,14 +86,14 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-/// Ctrl-C and kill end the sweep in order; children are the parent's to end.
+/// Ctrl-C and kill end the sweep in order; the parent ends its children.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { stop_signal = signal; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
-/// Ends as if the signal had not been caught, so that shells and schedulers see what happened.
+/// Ends as if the signal had not been caught, so that shells and schedulers see it.
 [[noreturn]] void end_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -147,7 +147,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
       outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
-                                               study.points.size(), rows.columns()}));
+                                               study.points.size(), study.axes.size(), rows.columns()}));
   }
 
   Progress progress("stepcast");
@@ -173,7 +173,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
     tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
-         kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
+         kept ? "continues from there" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
@@ -212,7 +212,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
   return sweep_with(options, shard, *one_process());
 }
 
-/// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
+/// One failing rank ends all. If every rank fails alike, as for a bad scenario, only the first reports it.
 int sweep_among_ranks(const SweepOptions& options) {
   if (options.study.file == "-") throw refused("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
@@ -232,7 +232,7 @@ int sweep_among_ranks(const SweepOptions& options) {
 
 void add_sweep(CLI::App& app, Invocation& invocation) {
   auto* command =
-      app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
+      app.add_subcommand("sweep", "Predict many points: one row each, in parallel; continues after an interruption");
   auto options = std::make_shared<SweepOptions>();
   command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
       ->required();
@@ -242,11 +242,11 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
   add_picture(*command, options->picture);
-  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")
+  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
       ->type_name("i/n");
-  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")
+  command->add_option("--shard-file", options->shard_file, "file of the shard (default: STUDY.shard-i-of-n.jsonl)")
       ->type_name("PATH");
   auto* cache = command
                     ->add_option("--cache", options->cache,
@@ -254,12 +254,12 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
                     ->type_name("PATH");
   command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
   command->footer(
-      "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"
+      "Examples: stepcast sweep quickstart --evaluator replay --csv result.csv\n"
       "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
   command->callback([options, &invocation] {
     const auto shard = shard_of(*options);
-    // A shard is worked on by itself, also inside a job of several.
+    // A shard is answered by one process, even inside an MPI job of several.
     invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);
   });
 }

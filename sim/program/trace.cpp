@@ -1,4 +1,4 @@
-// stepcast trace: the timeline of a replay, for a trace viewer.
+// stepcast trace: writes the timeline of a replay for a trace viewer.
 #include <map>
 #include <memory>
 #include <utility>
@@ -23,8 +23,8 @@ struct TraceOptions {
 };
 
 /// Lines of the Trace Event Format, one event each:
-/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU Participants are its processes and
-/// streams its threads; both are numbers there, named by events of their own.
+/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+/// Participants are its processes and streams its threads. Both are numbers, and separate events give their names.
 class EventLines {
  public:
   std::string of(const TaskEvent& event) {
@@ -83,9 +83,11 @@ void add_trace(CLI::App& app, Invocation& invocation) {
   command->add_option("scenario", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
-  command->add_option("-o,--output", options->output, "where to; - is standard output")->required()->type_name("PATH");
+  command->add_option("-o,--output", options->output, "output file; - is standard output")
+      ->required()
+      ->type_name("PATH");
   command->footer(
-      "Examples: stepcast trace scenarios/stragglers.json --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+      "Examples: stepcast trace stragglers --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace pipelining --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
   command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 

@@ -1,4 +1,4 @@
-// stepcast validate: predictions beside published measurements.
+// stepcast validate: compares predictions with published measurements.
 #include <algorithm>
 #include <memory>
 
@@ -33,11 +33,11 @@ struct ValidateOptions {
   int jobs = available_cores();
 };
 
-/// The files that the words name; all shipped ones without any.
+/// The files that the words name; without words, all shipped suites.
 std::vector<std::filesystem::path> files_of(const std::vector<std::string>& words) {
   const auto folder = suites_folder(default_library());
   const auto shipped = json_files(folder);
-  if (shipped.empty() && words.empty())  // else nothing would be validated, and nothing amiss
+  if (shipped.empty() && words.empty())  // otherwise an empty folder would pass
     throw refused(
         "suite",
         fmt::format(
@@ -61,7 +61,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
   return files;
 }
 
-/// The suite with what --set changes; notes of that on standard error.
+/// The suite after the changes of --set. Prints notes on them on standard error.
 Suite changed(Suite suite, const std::vector<Override>& changes) {
   if (changes.empty()) return suite;
   const std::vector<std::string> known = suite.study.notes;

@@ -1,4 +1,4 @@
-// What is said of a study's answers as a whole.
+// The verdict on a study's answers as a whole.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace stepcast {
 
-/// Points that failed, and the differences of the evaluators where both were asked.
+/// Counts failed points, and collects the differences where both evaluators were asked.
 struct Verdict {
   std::size_t points = 0, failed = 0, compared = 0, beyond_tolerance = 0;
   double largest_difference = 0;
 
   void add_difference(double difference, double tolerance);
-  /// Tells the largest difference, if there is any.
+  /// Reports the largest difference, if there is any.
   /// @returns the exit code
   [[nodiscard]] int judge() const;
 };
 
-/// Says on standard error why a point has no answer.
+/// Reports on standard error why a point has no answer.
 void tell_failure(const std::string& file, const Study& study, std::size_t point, const std::string& reason);
 
 }  // namespace stepcast

@@ -24,6 +24,8 @@ std::string version_text() {
                      STEPCAST_COMPILER);
 }
 
+std::string version_number() { return STEPCAST_VERSION; }
+
 Json version_fields() {
   return Json{{"stepcast", STEPCAST_VERSION},
               {"git", STEPCAST_GIT_STATE},

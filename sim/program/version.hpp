@@ -1,4 +1,4 @@
-// What this program is: version, source state, libraries.
+// The program's identity: version, source state, libraries.
 #pragma once
 
 #include <string>
@@ -10,11 +10,14 @@ namespace stepcast {
 /// "stepcast 0.1.0 (git abc1234, SimGrid 3.32, g++ 12.2.0)"
 std::string version_text();
 
+/// "0.1.0"
+std::string version_number();
+
 /// The same as fields, for manifests.
 Json version_fields();
 
-/// Two programs of the same identity answer alike: version_text(), and where the source state is not that of a
-/// commit, the digest of the program itself.
+/// Two programs of the same identity answer alike. It is version_text(); if the source is not that of a commit, the
+/// program's digest is added.
 std::string program_identity();
 
 }  // namespace stepcast

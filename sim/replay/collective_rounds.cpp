@@ -39,7 +39,7 @@ double CollectiveRounds::execute(const CollectiveWork& work, Track& track, TaskI
   return meeting.start;
 }
 
-/// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
+/// Nothing else is on the links meanwhile, so a folded collective always takes the same time.
 void CollectiveRounds::run(const CollectiveCall& call) {
   if (!simulated_.is_folded()) return run_rounds(call);
   const std::tuple key{key_of(call), call.bytes, call.recode, call.protocol};
@@ -60,7 +60,7 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   });
 }
 
-/// A protocol's share of the bandwidth is that of what it carries: its messages are larger.
+/// Messages are larger by the protocol's overhead, which has the same effect as less bandwidth.
 void CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
   const Protocol& protocol = protocols_[call.protocol];
   messages_.clear();

@@ -1,7 +1,7 @@
-// Collectives as a replay carries them out.
+// Collectives in a replay.
 //
-// All workers meet at the task; whoever comes last runs the rounds, each when the one before has ended everywhere, and
-// the others sleep until the collective has ended.
+// All workers meet at the task. The last one to come runs the rounds, each after the one before has ended everywhere.
+// The others sleep until the collective has ended.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class CollectiveRounds {
   /// @param tasks  of the step graph
   CollectiveRounds(SimulatedCluster& simulated, const Cluster& cluster, std::size_t tasks);
 
-  /// A worker's part in the collective of a task; returns when the last one came.
+  /// A worker's part in a task's collective. Returns the time when the last worker came.
   double execute(const CollectiveWork& work, Track& track, TaskId task);
 
  private:
-  /// Where a collective's participants meet.
+  /// The meeting of a collective's participants.
   struct Meeting {
     int arrived = 0;
     int held = 0;  ///< how often they have met
@@ -44,7 +44,7 @@ class CollectiveRounds {
   int workers_;                    ///< in the simulation
   std::vector<Meeting> meetings_;  ///< by task
   std::vector<Posted> messages_;   ///< of the current round
-  /// Folded: how long each lasts, by its key, bytes, recode and protocol.
+  /// Folded: a round's duration, by its key, bytes, recode and protocol.
   std::map<std::tuple<CallKey, Bytes, Seconds, int>, double> took_;
 };
 

@@ -39,13 +39,13 @@ DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& clu
 double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task) {
   const Participant& self = *track.participant;
   const bool is_worker = self.role == Role::worker, is_push = work.exchange == ShardExchange::push;
-  // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
+  // A worker copies bytes to and from other hosts; a shard's host waits for those who copy most.
   const Bytes copied = is_worker
                            ? to_other_hosts(work.shard_bytes, self.index, cluster_, graph_)
                            : shard_exchange_cost(work.shard_bytes, cluster_.workers, graph_.shards_co_located).copied;
   const double copying = (copied * cluster_.host_cost).si();
   const double start = now();
-  // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until then.
+  // A push begins with copying out and a pull ends with copying in. The shard's buffer is in use until then.
   if (is_push && is_worker) sleep(copying);
   const double sent = exchange(simulated_.exchange(work, self.number), track, task);
   if (!is_push) sleep(copying);

@@ -1,9 +1,8 @@
-// Direct exchanges as a replay carries them out: pushes to shards, pulls from them, and what ring neighbours send each
-// other.
+// Direct exchanges in a replay: pushes to shards, pulls from them, and messages between ring neighbours.
 //
-// A message starts when its sender reaches the task, and waits in its receiver's inbox for him. Hosts copy what they
-// send and receive. Asynchronous servers are carried out by the workers' own tracks, each worker on its own with each
-// shard. Whoever comes to a shard first is served first; the others queue.
+// A message starts when its sender reaches the task, and waits in the receiver's inbox. Hosts copy the bytes that they
+// send and receive. With asynchronous servers, each worker's own track exchanges with each shard on its own. A shard
+// serves workers in order of arrival; the others queue.
 #pragma once
 
 #include <vector>
@@ -21,8 +20,8 @@ class DirectExchanges {
  public:
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
-  /// A participant's part in the exchange of a task. Both return when it began: when its last sender sent, if that was
-  /// later than it came, since until then it waits for him rather than communicates.
+  /// A participant's part in the exchange of a task. Both return the time when it began: the later of its arrival and
+  /// its last sender's. Until then, it waits and does not communicate.
   double execute(const ShardWork& work, Track& track, TaskId task);
   double execute(const NeighbourWork& work, Track& track, TaskId task);
 
@@ -48,7 +47,7 @@ class AsynchronousServers {
   SimulatedCluster& simulated_;
   const Cluster& cluster_;
   const StepGraph& graph_;
-  std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by whom each serves
+  std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by the worker that each shard serves
 };
 
 }  // namespace stepcast

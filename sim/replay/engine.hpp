@@ -1,8 +1,8 @@
 // The SimGrid engine of a replay, with the options that it needs and stacks for its actors.
 //
-// SimGrid allocates each stack and protects the page below it, against overflow, which makes two mappings of memory a
-// stack. A process may have 65,530 by default (vm.max_map_count): beyond 30,000 actors SimGrid aborts. Without the
-// protection stacks lie side by side in one mapping, or few, and there is room for as many as memory holds.
+// SimGrid protects the page below each stack against overflow, which makes two mappings of memory for a stack. A
+// process may have 65,530 by default (vm.max_map_count), so beyond 30,000 actors SimGrid aborts. Unprotected stacks lie
+// side by side in few mappings, and only memory limits their number.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ inline constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
 inline constexpr bool kAddressSanitizer = false;
 #endif
 
-/// Mappings of memory that a process may have; 65530, the default, where the system does not say.
+/// Mappings of memory that a process may have; 65530, the default, if the system does not say.
 std::size_t most_mappings();
 
-/// Whether the stacks of so many actors are protected: where that takes no more than half of the mappings.
+/// Whether the stacks of so many actors are protected. They are if that takes at most half of the mappings.
 bool protects_stacks(std::size_t actors, std::size_t mappings);
 
 /// Makes room in this process for the stacks of so many actors, and returns SimGrid's options for them.
 std::vector<std::string> prepare_stacks(std::size_t actors);
 
-/// Nearly no time is taken for none, only what is fatal is logged, and there is room for the stacks of so many actors.
-/// There may be one engine in a process.
+/// Short times are not rounded to zero, only fatal messages are logged, and there is room for the stacks of so many
+/// actors. A process may have one engine.
 simgrid::s4u::Engine start_engine(std::size_t actors);
 
 }  // namespace stepcast

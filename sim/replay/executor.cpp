@@ -50,7 +50,7 @@ double Executor::compute(Seconds duration, int worker, TaskId task, int step) co
   return start;
 }
 
-/// The mean factor of the micro-batches that a task belongs to.
+/// The mean jitter factor of the micro-batches that a task belongs to.
 double Executor::jitter(int worker, TaskId id, int step) const {
   const Jitter& jitter = scenario_.cluster.jitter;
   if (jitter.cv == 0) return 1.0;

@@ -1,4 +1,4 @@
-// How the work of a task is carried out in the simulation, by the actor of a track: one function for each kind of Work.
+// The simulation of a task's work by a track's actor: one function for each kind of Work.
 #pragma once
 
 #include "models/scenario/scenario.hpp"
@@ -15,8 +15,8 @@ class Executor {
   /// @param run  number of the run, for the random numbers of jitter
   Executor(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run);
 
-  /// Does a participant's part of a task, and takes as long as that takes.
-  /// @returns when the work itself began, after any waiting for others
+  /// Does a participant's part of a task, in simulated time.
+  /// @returns the time when the work itself began, after any wait for others
   /// @throws ModelError for a message too large to be counted
   double execute(TaskId task, Track& track, int step);
 

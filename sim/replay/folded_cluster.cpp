@@ -14,11 +14,14 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// SimGrid hosts and links of quotients. A route that names a link w times makes its flow count w times there. A
-/// star zone drops such repetitions, a full zone keeps them but has a table of all pairs of its hosts; and SimGrid
-/// walks over all zones to add a host, and over all hosts to seal a zone. So flows that count once everywhere are hosts
-/// of one star, which end at one that is never contended, and each of the others goes from one to another of some dozens
-/// of hosts in a full zone, each pair of which has one flow each way.
+/// SimGrid hosts and links of quotients.
+///
+/// A route that names a link w times makes its flow count w times there. A star zone drops such repetitions. A full
+/// zone keeps them, but has a table of all pairs of its hosts. SimGrid also walks over all zones to add a host, and
+/// over all hosts to seal a zone.
+///
+/// Flows that count once everywhere therefore use hosts of one star, and end at a host without contention. Every other
+/// flow connects two hosts of a full zone with some dozens of hosts. Each pair of them has one flow each way.
 class QuotientPlatform {
  public:
   struct Ends {
@@ -35,7 +38,7 @@ class QuotientPlatform {
 
   s4u::Host* add_host(double speed) { return add_host(root_, speed); }
 
-  /// Ends of every flow.
+  /// The two hosts of every flow.
   std::vector<Ends> add(const Quotient& quotient) {
     std::vector<s4u::Link*> links;
     for (const BytesPerSecond bandwidth : quotient.links) {
@@ -95,9 +98,9 @@ class QuotientPlatform {
 
   s4u::NetZone* root_;
   s4u::Host* sink_ = nullptr;
-  s4u::NetZone* full_ = nullptr;  ///< the one being filled
+  s4u::NetZone* full_ = nullptr;  ///< the zone that is being filled
   std::vector<s4u::Host*> full_hosts_;
-  std::size_t ends_of_newest_ = 0;  ///< that have flows, of its newest host
+  std::size_t ends_of_newest_ = 0;  ///< of its newest host, those that have flows
   int hosts_ = 0, links_ = 0, zones_ = 0;
 };
 
@@ -138,7 +141,7 @@ class FoldedCluster : public SimulatedCluster {
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
     const auto found = rounds_.find(key_of(call));
-    if (found == rounds_.end()) return;  // one participant
+    if (found == rounds_.end()) return;  // one participant sends nothing
     for (const auto& [round, times] : found->second) f(round, times);
   }
 

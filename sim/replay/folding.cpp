@@ -47,7 +47,7 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabr
   return flows;
 }
 
-/// Rounds of one fabric; those with the same messages, whoever adds them up, share their flows.
+/// Rounds of one fabric. Rounds with the same messages share their flows, whichever worker adds them up.
 class RoundFolder {
  public:
   RoundFolder(Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
@@ -93,7 +93,7 @@ class DirectFold {
     if (gossips_) add_exchanges_with_neighbours();
     FoldedFlows folded = fold_flows(system_, fabric_);
 
-    std::vector<int> number(participants_.size(), -1);  // of its class
+    std::vector<int> number(participants_.size(), -1);  // within its class
     for (std::size_t i = 0; i < participants_.size(); ++i) {
       const std::size_t first = folded.alike[i];
       if (i == first) {
@@ -114,7 +114,7 @@ class DirectFold {
   }
 
  private:
-  /// What tells flows apart besides their routes and ends.
+  /// Properties that tell flows apart besides their routes and ends.
   static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) {
     return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0};
   }
@@ -123,7 +123,7 @@ class DirectFold {
     return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard);
   }
 
-  /// Workers that can change places are one node; with collectives alone all of one speed can.
+  /// Workers that can change places are one node. With collectives alone, all workers of one speed can.
   void add_workers() {
     std::map<std::array<double, 4>, std::size_t> known;
     const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
@@ -190,7 +190,7 @@ class DirectFold {
   }
 
   struct Ends {
-    std::optional<ShardExchange> exchange;  ///< none: of neighbours
+    std::optional<ShardExchange> exchange;  ///< none for neighbours
     std::size_t sender, receiver;           ///< numbers in participants_
     int shard;
   };

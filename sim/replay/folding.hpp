@@ -1,17 +1,17 @@
-// Folding: what a replay needs of a cluster when everything that is alike is simulated once.
+// Folding reduces a cluster to the parts that a replay needs, if all like parts are simulated once.
 //
-// Messages that share links are a flow system, of which the quotient (flow_system.hpp) is simulated.
+// Messages that share links are a flow system. The replay simulates its quotient (flow_system.hpp).
 //
-//   collectives  A round is a barrier and nothing else is on the links meanwhile, so each round is a flow
-//                system of its own; rounds that are alike (Schedule::like) are one.
-//   direct       Pushes, pulls and neighbour exchanges start when their senders are ready, so senders and
-//                receivers are part of the partition: workers of one class have the same timeline, by induction
+//   collectives  A round is a barrier and nothing else is on the links meanwhile. Each round is therefore a
+//                separate flow system; rounds that are alike (Schedule::like) are one.
+//   direct       Pushes, pulls and neighbour exchanges start when their senders are ready. Senders and receivers
+//                are therefore part of the partition. Workers of one class have the same timeline, by induction
 //                over events, and one of them acts for all.
 //
-// Equal to full replay up to SimGrid's resolution: it takes events less than a nanosecond apart for one.
+// The result equals a full replay's up to SimGrid's resolution: it treats events within a nanosecond as one.
 //
-// Memory: about 300 bytes for each message of the round (or direct exchange) being folded, the links of the fabric
-// included; what is kept is proportional to the number of classes. Messages of interchangeable workers to and from a
+// Memory: about 300 bytes for each message of the round or direct exchange that is being folded, including the links
+// of the fabric. The result is proportional to the number of classes. Messages between interchangeable workers and a
 // shard (Fabric::branch) count as one.
 #pragma once
 
@@ -36,7 +36,7 @@ struct FoldedRound {
   };
   std::shared_ptr<const Flows> flows;  ///< shared by rounds with the same messages
   RoundLoad load;
-  int times = 1;  ///< rounds that are alike
+  int times = 1;  ///< number of rounds that are alike
 };
 
 using FoldedCollective = std::vector<FoldedRound>;
@@ -46,14 +46,15 @@ struct ParticipantClass {
   Role role = Role::worker;
   int index = 0;  ///< rank or number of the first one
   int count = 1;
-  std::vector<int> of_kind{};  ///< of workers: how many are of each of worker_kinds(cluster), which a class may cross
+  /// For a class of workers: its members of each of worker_kinds(cluster), since a class may cross kinds.
+  std::vector<int> of_kind{};
 };
 
-/// Who of one class sends to whom of another in direct exchanges.
+/// A sending class and a receiving class in direct exchanges.
 struct DirectFlow {
-  std::optional<ShardExchange> exchange;  ///< none: of neighbours
+  std::optional<ShardExchange> exchange;  ///< none for neighbours
   int sender = 0, receiver = 0;           ///< participant classes
-  int shard = 0;                          ///< its number, of a push or pull
+  int shard = 0;                          ///< the shard's number in a push or pull
 };
 
 struct Fold {
@@ -75,20 +76,20 @@ Fold fold(const Cluster& cluster, const StepGraph& graph);
 /// where a collective may share links with other communication.
 std::optional<std::string> folding_refusal(const Scenario& scenario, const StepGraph& graph);
 
-/// What the scenario's choice comes to.
+/// The result of the scenario's choice.
 struct FidelityDecision {
   bool folds = false;
-  std::string why_full;        ///< where folding was refused, or gains nothing
-  std::optional<Fold> fold{};  ///< where it was made to decide
+  std::string why_full;        ///< if folding is refused, or gains nothing
+  std::optional<Fold> fold{};  ///< if one was made to decide
 };
 
-/// "auto" folds wherever it is exact and leaves at most two thirds of the direct messages: a folded one takes SimGrid
-/// up to twice as long. Of fewer than 64 messages of one push, or more than 2^18, it is not counted how many are left.
+/// "auto" folds if that is exact and leaves at most two thirds of the direct messages: a folded message takes SimGrid
+/// up to twice as long. The messages that are left are not counted if a push has fewer than 64 or more than 2^18.
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 
-/// Messages of one push to the graph's shards (or one pull), or of one exchange with neighbours, when all are
-/// simulated.
+/// Messages of one push to the graph's shards, of one pull, or of one exchange with neighbours. All are counted, as in
+/// a full replay.
 double direct_messages(const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -39,7 +39,7 @@ class FullCluster : public SimulatedCluster {
     }
   }
 
-  /// Two for each participant: only ring neighbours need to tell senders apart.
+  /// Two inboxes for each participant, because only ring neighbours need to tell senders apart.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
 
   SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
@@ -47,7 +47,7 @@ class FullCluster : public SimulatedCluster {
     const int self = participants_[participant].index;
     for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
       const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
-      // What goes to the right-hand neighbour arrives from its left.
+      // A message to the right-hand neighbour arrives from its left.
       exchange.outgoing.push_back(
           {message(participants_[participant].host, platform_.workers[peer], work.bytes.si()), peer * 2 + side});
       exchange.expected.push_back(self * 2 + side);

@@ -31,12 +31,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kLoadable = "a platform that SimGrid loads";
 
-/// Thrown out of SimGrid's loading where the platform gets too large.
+/// Stops SimGrid's loading if the platform gets too large.
 struct TooLarge {
   PlatformFault fault;
 };
 
-/// What the child was doing when SimGrid ended it, in memory that both processes see.
+/// The child's progress when SimGrid ended it, in memory that both processes see.
 class Notes {
  public:
   struct Page {
@@ -60,7 +60,7 @@ class Notes {
   Page* page_;
 };
 
-/// A file without a name, for what SimGrid prints.
+/// An unnamed file for SimGrid's output.
 class Printed {
  public:
   Printed() : fd_(::memfd_create("stepcast-platform", MFD_CLOEXEC)) {
@@ -70,7 +70,7 @@ class Printed {
   Printed(const Printed&) = delete;
   Printed& operator=(const Printed&) = delete;
 
-  /// From now on both standard streams of this process go there.
+  /// From now on, both standard streams of this process go to the file.
   void take_streams() const {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
       if (::dup2(fd_, stream) < 0) throw std::system_error(errno, std::generic_category(), "cannot redirect a stream");
@@ -86,7 +86,7 @@ class Printed {
   int fd_;
 };
 
-/// The first line of SimGrid's message, with the line of the file in front where it names one.
+/// The first line of SimGrid's message, after the line number in the file if the message has one.
 std::string cleaned(std::string message, const std::string& file) {
   const std::string at = "Parse error at " + file + ":";
   if (message.starts_with(at)) message.replace(0, at.size(), "line ");
@@ -97,27 +97,27 @@ std::string cleaned(std::string message, const std::string& file) {
   std::replace_if(
       message.begin(), message.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
   message.erase(message.find_last_not_of(" .:!") + 1);
-  if (message == "Not a valid model") message = "a zone has a routing that it does not know";
+  if (message == "Not a valid model") message = "a zone has an unknown routing";
   return shorten(message, 200);
 }
 
 PlatformFault not_loaded(const std::string& why) { return {"which SimGrid cannot load: " + why, kLoadable}; }
 
-/// Of the process, before it loads anything.
+/// Memory of the process before it loads anything.
 void limit_process(const InspectionLimits& limits) {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit printed{1u << 20, 1u << 20};
   ::setrlimit(RLIMIT_FSIZE, &printed);
-  std::size_t pages = 0;  // that the parent has already
+  std::size_t pages = 0;  // pages that the parent has already
   if (kAddressSanitizer || !(std::ifstream("/proc/self/statm") >> pages)) return;
   const rlim_t bytes = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + limits.memory_bytes;
   const rlimit memory{bytes, bytes};
   ::setrlimit(RLIMIT_AS, &memory);
 }
 
-/// SimGrid makes hosts and links one by one: stops it where there get to be too many.
+/// SimGrid makes hosts and links one by one, so the callback can stop it at a limit.
 void count_parts(const InspectionLimits& limits) {
   s4u::Host::on_creation_cb([most = limits.hosts, hosts = 0L](const s4u::Host&) mutable {
     if (++hosts > most)
@@ -130,7 +130,7 @@ void count_parts(const InspectionLimits& limits) {
   });
 }
 
-/// Tries routes host by host, and stops at the first that is missing.
+/// Tries routes host by host, and stops at the first missing one.
 void try_routes(const std::vector<s4u::Host*>& hosts, const InspectionLimits& limits, Notes::Page& notes,
                 PlatformFacts& facts) {
   const auto is_missing = [&](long from, long to) {
@@ -204,7 +204,7 @@ PlatformFacts unpacked(const Json& json) {
   return {json.at("fault"), json.at("allowed"), json.at("hosts"), json.at("connected"), json.at("missing")};
 }
 
-/// What is to be said where SimGrid ended the child.
+/// The error for a child that SimGrid ended.
 PlatformFacts facts_of_crash(const ChildAnswer& answer, const Notes::Page& notes, const std::string& printed,
                              const std::string& file) {
   if (notes.connected > 0) return {"", "", notes.hosts, notes.connected, notes.pair};
@@ -219,7 +219,7 @@ PlatformFacts facts_of_crash(const ChildAnswer& answer, const Notes::Page& notes
   return {fault.found, fault.allowed, 0, 0, ""};
 }
 
-/// What can be said of the file without SimGrid.
+/// Errors that are found without SimGrid.
 std::optional<PlatformFault> check_file(const std::string& file, const InspectionLimits& limits) {
   if (!std::ifstream(file)) return PlatformFault{"which cannot be opened", "a file that may be read"};
   std::error_code error;

@@ -1,5 +1,5 @@
-// Platform files are SimGrid's to read, and it ends the process where one makes no sense. So a process of its own loads
-// a file first, whatever becomes of it, and says what scenarios may ask of it.
+// Checks platform files. SimGrid reads them, and ends the process on a senseless file. A separate process therefore
+// loads the file first, and reports the facts that scenarios may ask for.
 #pragma once
 
 #include <chrono>
@@ -10,23 +10,23 @@
 
 namespace stepcast {
 
-/// What a platform file may take.
+/// Limits for a platform file.
 struct InspectionLimits {
   std::uintmax_t file_bytes = 32u << 20;
-  std::uintmax_t memory_bytes = 2ull << 30;  ///< of loading it; unlimited under AddressSanitizer, which maps terabytes
-  std::chrono::milliseconds time{60'000};    ///< of loading it and trying its routes
+  std::uintmax_t memory_bytes = 2ull << 30;  ///< for loading; unlimited under AddressSanitizer, which maps terabytes
+  std::chrono::milliseconds time{60'000};    ///< for loading and trying the routes
   long hosts = 65536;
-  /// Among so many of the first hosts each pair's routes are tried. Hosts beyond try those to the first one and to the
-  /// hosts 1, 2, 4, ... before them.
+  /// All routes between so many of the first hosts are tried. A later host tries routes to the first host, and to the
+  /// hosts 1, 2, 4, ... before it.
   long all_pairs = 512;
-  std::chrono::milliseconds routes{10'000};  ///< of trying routes; those not tried by then are taken for there
+  std::chrono::milliseconds routes{10'000};  ///< for trying routes; the others are then taken to exist
 };
 
-/// Forks a process that loads the file. The parent must not have an Engine or other threads.
+/// Loads the file in a forked process. The parent must not have an Engine or other threads.
 /// @throws std::system_error when no process can be made
 PlatformFacts inspect_platform_within(const std::string& file, const InspectionLimits& limits);
 
-/// The same within the limits above: a PlatformInspector.
+/// Calls inspect_platform with the limits above: a PlatformInspector.
 PlatformFacts inspect_platform(const std::string& file);
 
 }  // namespace stepcast

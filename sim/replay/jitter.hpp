@@ -7,9 +7,9 @@
 
 namespace stepcast {
 
-/// The factor on worker `worker`'s compute times for its micro-batch number `micro_batch` (its step, without
-/// accumulation) of run `run`: mean 1, the given coefficient of variation. A function of its arguments alone, so that
-/// it does not depend on the order of events.
+/// The factor on the compute times of `worker` for micro-batch number `micro_batch` in run `run`. Without accumulation,
+/// the number is that of the step. The factor has mean 1 and the given coefficient of variation. It depends on the
+/// arguments alone, not on the order of events.
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch);
 
 }  // namespace stepcast

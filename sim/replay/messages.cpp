@@ -23,7 +23,7 @@ std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double u
   const double sent = now();
   double waited = 0.0;
   for (const auto& [message, inbox] : messages) {
-    // Sums of the same latencies in another order; SimGrid would sleep a nanosecond for their difference.
+    // The sums may have the same terms in another order. SimGrid would sleep a nanosecond for the difference.
     if (message.delay > waited * (1 + 1e-12)) {
       sleep(message.delay - waited);
       waited = message.delay;

@@ -1,4 +1,4 @@
-// Messages between the actors of a replay, on their way from one host to another.
+// Messages between the actors of a replay, in transit from host to host.
 #pragma once
 
 #include <deque>
@@ -9,11 +9,11 @@
 
 namespace stepcast {
 
-/// Direct messages on their way to one participant, of one kind of senders or of any.
+/// Direct messages in transit to one participant, from one kind of senders or from any.
 struct Inbox {
   struct Entry {
-    simgrid::s4u::CommPtr message;  ///< null for one that never leaves its host
-    double sent = 0.0;              ///< when the sender turned to it, before its latency
+    simgrid::s4u::CommPtr message;  ///< null for a message that never leaves its host
+    double sent = 0.0;              ///< the time when the sender turned to it, before its latency
   };
   std::deque<Entry> messages;
   Track* reader = nullptr;
@@ -21,15 +21,15 @@ struct Inbox {
 
 struct Posted {
   SimulatedMessage message;
-  Inbox* inbox = nullptr;  ///< where its arrival is waited for, if anywhere
+  Inbox* inbox = nullptr;  ///< the inbox that waits for it, if any
 };
 
-/// Starts the messages, of `unit` bytes for each of their amount, after the latency of their routes, and posts
-/// them in their inboxes; those that leave their host are returned. Brings them into the order of their latencies.
+/// Sorts the messages by latency and starts each after its route's latency, with `unit` bytes for each of its amount.
+/// Posts them in their inboxes, and returns those that leave their host.
 /// @throws ModelError for a message too large to be counted
 std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit);
 
-/// Waits for the next message to arrive; returns when it was sent.
+/// Waits for the next message to arrive, and returns the time when it was sent.
 double receive(Inbox& box, Track& track);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// Who takes part in a replay: participants, and their tracks, each an actor.
+// The participants of a replay and their tracks; each track is an actor.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ inline void sleep(double seconds) {
   if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
 }
 
-/// One stream of one participant: an actor, which sleeps while it waits for others.
+/// One stream of one participant. Its actor sleeps while it waits for others.
 struct Track {
   struct Participant* participant = nullptr;
   std::size_t number = 0;     ///< among the tracks of all participants
-  std::vector<TaskId> tasks;  ///< of a step, in order
+  std::vector<TaskId> tasks;  ///< tasks of a step, in order
   simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
   bool waiting = false;
-  TaskId awaited = kNoTask;  ///< of its participant's, while it waits for one
+  TaskId awaited = kNoTask;  ///< the task of its participant that it waits for
 
-  /// Returns when notified, for whatever reason: what is waited for has to be looked at again.
+  /// Returns when notified for any reason. The caller checks the awaited condition again.
   void wait(TaskId task = kNoTask) {
     waiting = true;
     awaited = task;
@@ -39,14 +39,14 @@ struct Track {
   }
 };
 
-/// A worker or a parameter-server shard, or one of a class that acts for all of it.
+/// A worker or a parameter-server shard. In a folded replay, it acts for its whole class.
 struct Participant {
   simgrid::s4u::Host* host = nullptr;
   Role role = Role::worker;
   int index = 0;              ///< rank of the worker, number of the shard
   std::size_t number = 0;     ///< in the simulation
-  std::vector<Track> tracks;  ///< of its role's streams, those that have tasks
-  std::vector<int> done;      ///< by task: steps it has been finished in
+  std::vector<Track> tracks;  ///< streams of its role that have tasks
+  std::vector<int> done;      ///< by task: number of steps that it has finished it in
 };
 
 /// The stream that a participant runs the task on; kNoStream for another role's.
@@ -54,12 +54,12 @@ inline StreamId stream_of(const Task& task, Role role) {
   return role == Role::worker ? task.worker_stream : task.server_stream;
 }
 
-/// Those in the simulation, with their tracks, none of which has done anything yet. Tracks know where their participant is, so
-/// nothing may be added.
+/// The simulated participants, with tracks that have done nothing yet. Tracks point to their participant, so nothing
+/// may be added.
 std::vector<Participant> participants_on(const SimulatedCluster& simulated, const StepGraph& graph);
 
-/// Tracks of a full replay at most: each stream of each worker and shard, but of shards that serve their workers'
-/// streams.
+/// An upper bound on the tracks of a full replay: each stream of each worker and shard. A shard that serves its
+/// workers' streams adds none.
 std::size_t most_lanes(const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -12,13 +12,13 @@
 
 namespace stepcast {
 
-/// What one child answered: bytes, or the message of the exception (or signal) that ended it.
+/// A child's answer: bytes, or the message of the exception or signal that ended it.
 struct ChildAnswer {
   std::size_t task = 0;
   std::string bytes;
   std::string error;            ///< empty on success
-  bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
-  int signal = 0;               ///< that killed it
+  bool is_model_error = false;  ///< the exception was a ModelError: the fault is in the question, not in the machine
+  int signal = 0;               ///< the signal that killed it
 };
 
 /// Children at work, at most `jobs` at a time. They die with their parent, and with the pool.
@@ -33,12 +33,12 @@ class ProcessPool {
   [[nodiscard]] bool full() const { return running_.size() >= jobs_; }
   [[nodiscard]] bool empty() const { return running_.empty(); }
 
-  /// Forks a child that answers `task` with what work() returns.
+  /// Forks a child that answers `task` with the result of work().
   /// @throws std::system_error when no process can be made
   void start(std::size_t task, const std::function<std::string()>& work);
 
-  /// The children that have ended since, waiting for the first at most `milliseconds` (-1: for ever). None when a
-  /// signal came in between.
+  /// The children that have ended since the last call. Waits for the first for at most `milliseconds` (-1: for ever).
+  /// Returns none if a signal came in between.
   /// @throws std::system_error
   std::vector<ChildAnswer> wait(int milliseconds);
 
@@ -55,15 +55,15 @@ class ProcessPool {
   std::vector<Child> running_;
 };
 
-/// What run_in_processes says of one child: as ChildAnswer, with a value for the bytes.
+/// The answer of a child in run_in_processes: as ChildAnswer, with a value for the bytes.
 struct ChildResult {
   Json value;
   std::string error;            ///< empty on success
-  bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
+  bool is_model_error = false;  ///< the exception was a ModelError: the fault is in the question, not in the machine
 };
 
-/// Runs work(i) for every i in [0, count) in a forked process each, at most `jobs` at a time, and returns the
-/// results in the order of i. The parent must not have an Engine or other threads.
+/// Runs work(i) for every i in [0, count), each in a forked process, at most `jobs` at a time. Returns the results in
+/// the order of i. The parent must not have an Engine or other threads.
 /// @throws std::system_error when processes cannot be made
 std::vector<ChildResult> run_in_processes(std::size_t count, int jobs, const std::function<Json(std::size_t)>& work);
 

@@ -7,7 +7,7 @@
 namespace stepcast {
 namespace {
 
-/// Direct messages tell workers apart by where they are: by their neighbours, their rack, their host's shard.
+/// Direct messages tell workers apart by their place: by their neighbours, their rack, their host's shard.
 bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   if (cluster.jitter.cv > 0 || graph.asynchronous || graph.shards_co_located) return false;
   const bool star = std::holds_alternative<Star>(cluster.topology);
@@ -52,7 +52,7 @@ std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const C
 
 namespace {
 
-/// What follows in the same phase of the same step makes one interval, as the backward passes of many tensors do.
+/// Work that follows in the same phase of the same step extends the interval, like the backward passes of many tensors.
 void append(const Interval& interval, int step, Timeline& timeline) {
   if (interval.end <= interval.start) return;
   if (!timeline.intervals.empty())

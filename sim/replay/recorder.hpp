@@ -1,4 +1,4 @@
-// What is written down of the tasks of a replay: timelines of some workers, and for an observer all of them.
+// Records the tasks of a replay: timelines of some workers, and every task for an observer.
 #pragma once
 
 #include <utility>
@@ -13,14 +13,14 @@
 
 namespace stepcast {
 
-/// Empty ones, to be recorded: of one worker of each class of a folded replay, or of each kind (speed, links); of all
-/// where workers of a kind may differ.
+/// Empty timelines to record into: of one worker of each class in a folded replay, or of each kind (speed, links). If
+/// workers of a kind may differ, all of them have one.
 std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph,
                                       const std::vector<WorkerKind>& kinds);
 
 class Recorder {
  public:
-  /// @param timelines  to be filled, of the workers that they name
+  /// @param timelines  filled for the workers that they name
   Recorder(std::vector<Timeline> timelines, const std::vector<Participant>& participants, const StepGraph& graph,
            const TaskObserver& observer);
   Recorder(const Recorder&) = delete;
@@ -29,14 +29,14 @@ class Recorder {
   /// A participant has ended a task of `step`.
   void add(const Participant& participant, TaskId task, int step, double start, double end);
 
-  /// Once nothing more is added.
+  /// To be called after the last task.
   std::vector<Timeline> take_timelines() { return std::move(timelines_); }
 
  private:
   const StepGraph& graph_;
   const TaskObserver& observer_;
   std::vector<Timeline> timelines_;
-  std::vector<Timeline*> timeline_of_;  ///< by participant; null for those of whom none is kept
+  std::vector<Timeline*> timeline_of_;  ///< by participant; null without a timeline
 };
 
 }  // namespace stepcast

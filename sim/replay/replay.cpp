@@ -26,9 +26,9 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// The lives of all tracks. A track is an actor that runs the tasks of its stream in order, step after step, each when its
-/// dependencies on the same participant have ended. A worker whose staleness is bounded waits for the slowest before it
-/// begins a step. How tasks are done is the executor's, when to stop the progress's.
+/// Runs all tracks. A track is an actor that runs the tasks of its stream in order, step after step. Each task waits
+/// for its dependencies on the same participant. A worker with bounded staleness waits for the slowest before it begins
+/// a step. The executor does the tasks, and the progress decides when to stop.
 class Tracks {
  public:
   Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, StepProgress& progress,
@@ -66,7 +66,7 @@ class Tracks {
     try {
       live(track);
       ++ended_;
-    } catch (const std::exception&) {  // may not leave an actor
+    } catch (const std::exception&) {  // an exception may not leave an actor
       failure_ = std::current_exception();
       s4u::Actor::kill_all();
     }
@@ -82,7 +82,7 @@ class Tracks {
         recorder_.add(self, task, step, start, now());
         finish(track, task, step);
       }
-    wake_waiting_for_slowest();  // where the replay stops because this one ran away
+    wake_waiting_for_slowest();  // needed if the replay stops because this worker ran away
   }
 
   void await_dependencies(Track& track, TaskId task, int step) {
@@ -120,10 +120,10 @@ class Tracks {
   Executor& executor_;
   StepProgress& progress_;
   Recorder& recorder_;
-  std::vector<std::vector<Dependency>> incoming_;  ///< by task
+  std::vector<std::vector<Dependency>> incoming_;  ///< dependencies by task
   std::vector<Track*> waiting_for_slowest_;
-  std::size_t ended_ = 0;       ///< tracks
-  std::exception_ptr failure_;  ///< of some track
+  std::size_t ended_ = 0;       ///< number of ended tracks
+  std::exception_ptr failure_;  ///< the first exception of a track
 };
 
 std::unique_ptr<SimulatedCluster> make_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,

@@ -29,7 +29,7 @@ void periodic(const ReplayLog& log, StepForecast& forecast) {
       period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}",
                                      every, SteadyState::kConverged)
                        : fmt::format("all streams repeat every {} to 1e-10", every);
-  // Timelines of the passes that the period was seen on, folded into one period.
+  // Timelines of the passes that show the period, folded into one period.
   break_down(log, forecast, [&](const Timeline& timeline) {
     std::vector<Interval> intervals;
     for (const auto& [pass, interval] : timeline.intervals)
@@ -38,7 +38,7 @@ void periodic(const ReplayLog& log, StepForecast& forecast) {
   });
 }
 
-/// Passes done by `time` of those that end then and then; of the one that is going on, the share of its time.
+/// Passes done by `time`, given their ends. The current pass counts by its share of the time.
 double passes_done(const std::vector<double>& ends, double time) {
   const auto next = std::upper_bound(ends.begin(), ends.end(), time);
   const auto ended = static_cast<double>(next - ends.begin());
@@ -53,9 +53,9 @@ double mean_passes_done(const ReplayLog& log, double time) {
   return sum / static_cast<double>(log.worker_pass_ends.size());
 }
 
-/// Passes done by `time`. Of asynchronous workers the mean, since fast ones do more; with staleness bounded all do
-/// equally many in the long run, and what the fast ones are ahead by at first is no faster step: those of the slowest,
-/// as of synchronous ones.
+/// Passes done by `time`. Synchronous workers take the slowest worker's count. Asynchronous workers take the mean,
+/// since fast ones do more. With bounded staleness, all do equally many in the long run, so the slowest worker's count
+/// is taken. An early lead of fast workers is no faster step.
 double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
   return graph.asynchronous && !graph.staleness ? mean_passes_done(log, time) : passes_done(log.pass_ends, time);
 }
@@ -69,15 +69,15 @@ std::string how_averaged(const Scenario& scenario, const StepGraph& graph, doubl
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
-/// Passes at the start that a mean leaves out: a tenth, and of asynchronous workers, who all begin at once and take
-/// long to spread their messages, a third.
+/// Passes at the start that a mean leaves out: a tenth. Asynchronous workers leave out a third, because they all begin
+/// at once and take long to spread their messages.
 std::size_t passes_to_skip(const Scenario& scenario, const StepGraph& graph, std::size_t last) {
   const std::size_t least = static_cast<std::size_t>(warmup_passes(scenario)) + 1;
   return std::min(last > 0 ? last - 1 : 0, std::max(least, last / (graph.asynchronous ? 3 : 10)));
 }
 
-/// Random, asynchronous, or without a period: mean over the passes after those skipped. When the window begins and ends
-/// the slowest worker has just ended a pass, and every other one ends the pass that it is in.
+/// For random, asynchronous or aperiodic passes: the mean over the passes after those skipped. At both ends of the
+/// window, the slowest worker has just ended a pass, and every other worker is within one.
 void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph, ReplayResult& result) {
   StepForecast& forecast = result.forecast;
   const auto last =
@@ -98,8 +98,9 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   for (const std::vector<double>& ends : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)
       if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);
-  // What belongs to these passes may have run long before they ended (a wide pipeline's computing): counted with them,
-  // it is as often in the window as they are. Asynchronous workers do different numbers of passes in it.
+  // Tasks of these passes may have run long before the passes ended, like the computing of a wide pipeline. Counting
+  // them with their pass puts each into the window as often as its pass. Asynchronous workers do different numbers of
+  // passes in the window.
   break_down(log, forecast, [&](const Timeline& timeline) {
     std::vector<Interval> intervals;
     for (const auto& [pass, interval] : timeline.intervals)
@@ -111,7 +112,7 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   });
 }
 
-/// From passes to the training steps in them.
+/// Converts passes to the training steps in them.
 void per_training_step(int steps, ReplayResult& result) {
   const double share = 1.0 / steps;
   StepForecast& forecast = result.forecast;

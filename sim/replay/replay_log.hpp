@@ -1,4 +1,4 @@
-// What a replay writes down as it runs, and the answer that follows from it. Nothing here simulates.
+// The record of a running replay, and the answer that follows from it. Nothing here simulates.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,32 @@
 
 namespace stepcast {
 
-/// When one worker did what, by passes of the step graph; for all who did the same.
+/// The times of one worker's work, by passes of the step graph, for all workers that do the same.
 struct Timeline {
   std::size_t worker = 0;                          ///< in the simulation
-  double weight = 0.0;                             ///< in the mean of all workers
-  std::vector<double> of_kind;                     ///< in that of each kind
+  double weight = 0.0;                             ///< in the mean over all workers
+  std::vector<double> of_kind;                     ///< in the mean over each kind
   std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass
 };
 
-/// Passes of the step graph are counted from 0. All times in seconds.
+/// Passes of the step graph are counted from 0. All times are in seconds.
 struct ReplayLog {
   std::vector<WorkerKind> kinds;
   std::vector<Timeline> timelines;
-  std::vector<double> pass_ends;  ///< by pass: when all participants had ended it
-  /// By worker and pass: when it had ended it; to beyond the last of pass_ends.
+  std::vector<double> pass_ends;  ///< by pass: the time when all participants had ended it
+  /// By worker and pass: the time when the worker ended it. May go beyond the last of pass_ends.
   std::vector<std::vector<double>> worker_pass_ends;
   std::optional<Period> period;  ///< found at the end of pass number `proven`
   int proven = 0;
 };
 
-/// Whether passes may have a period: not where chance tells them apart, or who comes first to a server.
+/// Whether passes may have a period. They have none if they differ by chance, or by the order of arrival at a server.
 bool may_repeat(const Scenario& scenario, const StepGraph& graph);
 
-/// Passes at the start that are not like the later ones: Pipe-SGD's warm-up.
+/// Passes at the start that differ from later ones: Pipe-SGD's warm-up.
 int warmup_passes(const Scenario& scenario);
 
-/// Step time, breakdown and, without a period, the samples; of training steps, of which a pass may hold several.
+/// Step time, breakdown and, without a period, the samples. They are for training steps; a pass may hold several.
 ReplayResult result_of(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

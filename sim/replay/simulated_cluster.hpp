@@ -1,7 +1,7 @@
-// Where a replay takes place: the participants and messages that it simulates, and the SimGrid hosts they use.
+// The scene of a replay: the simulated participants and messages, and the SimGrid hosts they use.
 //
-// Full: every worker and shard, every message a flow. Folded: one of each class of those that are alike
-// (folding.hpp), on a platform that has one link for each class of links.
+// Full: every worker and shard takes part, and every message is a flow. Folded: one of each class takes part
+// (folding.hpp), on a platform with one link for each class of links.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@
 
 namespace stepcast {
 
-/// A message that is a flow of its own, unless both ends are one host.
+/// A message that is a separate flow, unless both ends are one host.
 struct SimulatedMessage {
   simgrid::s4u::Host* from = nullptr;
   simgrid::s4u::Host* to = nullptr;
-  double delay = 0.0;   ///< latency, waited for before the flow starts
-  double amount = 0.0;  ///< bytes; in a round of a collective, blocks
+  double delay = 0.0;   ///< latency, spent before the flow starts
+  double amount = 0.0;  ///< bytes; blocks in a round of a collective
 };
 
 struct SimulatedRound {
@@ -28,7 +28,7 @@ struct SimulatedRound {
   RoundLoad load;
 };
 
-/// What one participant sends and waits for in a direct exchange.
+/// The messages that one participant sends and waits for in a direct exchange.
 struct SimulatedExchange {
   struct Outgoing {
     SimulatedMessage message;
@@ -53,17 +53,17 @@ class SimulatedCluster {
   /// Work units per second of a worker of speed 1.
   [[nodiscard]] virtual double work_per_second() const = 0;
 
-  /// Calls f(round, times) for the rounds of a collective: in order, or each of those that are alike once.
+  /// Calls f(round, times) for the rounds of a collective: for each in order, or for one of each group of like rounds.
   using RoundVisitor = std::function<void(const SimulatedRound&, int times)>;
   virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
 
-  [[nodiscard]] virtual int inboxes() const = 0;  ///< a task of direct messages has
+  [[nodiscard]] virtual int inboxes() const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
   virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
   /// Asynchronous servers, never folded.
   virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
 
-  /// What is simulated, for the report: "2 participants for 65536, ..."; empty for all of it.
+  /// The extent of the simulation for the report: "2 participants for 65536, ..."; empty if it covers all.
   [[nodiscard]] virtual std::string summary() const = 0;
 
  protected:

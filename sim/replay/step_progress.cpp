@@ -9,12 +9,12 @@
 namespace stepcast {
 namespace {
 
-/// Steps over which differences are seen to fall: those of neighbouring steps need not.
+/// Steps over which differences are seen to fall. Differences of neighbouring steps need not fall.
 constexpr std::ptrdiff_t kSpan = 8;
 
 }  // namespace
 
-/// The most that a stream's latest ends are off those of c steps before, shifted by D.
+/// The largest difference of a stream's latest ends from those of c steps before, shifted by D.
 double SteadyState::difference(int c) const {
   const auto shift = static_cast<std::size_t>(c);
   const double d = seconds(c);
@@ -24,8 +24,8 @@ double SteadyState::difference(int c) const {
   return most;
 }
 
-/// Whether differences have fallen to less than half twice, in as many spans of steps, and at that pace all that are to
-/// come add up to little.
+/// Whether the differences have more than halved twice, over two equal spans of steps. At that pace, all later
+/// differences must add up to little.
 bool SteadyState::converges(int c) const {
   const std::deque<double>& all = differences_[static_cast<std::size_t>(c) - 1];
   if (static_cast<std::ptrdiff_t>(all.size()) < 3 * kSpan) return false;
@@ -45,7 +45,7 @@ std::optional<Period> SteadyState::add(std::vector<double> ends) {
 
   const int longest = std::min(longest_period_, static_cast<int>(history_.size() - std::min(history_.size(), window)));
   for (int c = 1; c <= longest; ++c) {
-    // Times are sums of many terms: rounding grows with the clock itself.
+    // Times are sums of many terms, so rounding errors grow with the clock.
     const double allowed = tolerance_ * seconds(c) + 4e-15 * at(0).front();
     std::deque<double>& differences = differences_[static_cast<std::size_t>(c) - 1];
     differences.push_back(difference(c));

@@ -1,10 +1,10 @@
-// How far a replay has come, and when it has come far enough.
+// The progress of a replay, and the decision when to stop it.
 //
-// It stops once its steady state is proven or max_steps have ended everywhere. What has begun by then
-// is still ended: synchronous participants all end the latest step that one of them has begun, since collectives need
-// all workers; asynchronous ones each their own.
+// It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
+// Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
+// Asynchronous participants each end their own.
 //
-// Nothing here simulates: it is told what happens, in order of time. Steps are counted from 0, times in seconds.
+// Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,21 @@
 namespace stepcast {
 
 struct Period {
-  int steps = 1;           ///< c: the pattern repeats after so many steps
-  double seconds = 0.0;    ///< D: and takes so long
-  bool converges = false;  ///< it is not reached but approached, and D is within kConverged of its limit
+  int steps = 1;         ///< c: the pattern repeats after so many steps
+  double seconds = 0.0;  ///< D: the time that these steps take
+  /// The replay approaches the period without reaching it, and D is within kConverged of its limit.
+  bool converges = false;
 };
 
-/// When is a replay in its steady state?
+/// Detects the steady state of a replay.
 ///
-/// A replay without randomness is a deterministic system: if all its streams end some consecutive steps exactly as they
-/// ended the steps c before, shifted by one and the same time D, then so will all later steps. It is then periodic, with
-/// D/c per step. Enough consecutive steps means as many as its longest dependency reaches back, plus one.
+/// A replay without randomness is a deterministic system. Suppose all streams end enough consecutive steps exactly as
+/// they ended the steps c before, shifted by one time D. All later steps then do the same, and the replay is periodic
+/// with D/c per step. Enough steps means the lag of its longest dependency, plus one.
 ///
-/// Messages that share links at different times may come nearer to their pattern with every step and never reach it
-/// (servers on a torus: a tenth nearer each step). Differences between streams then fall like a geometric series, and so
-/// does the change still to come. The step time is told once that is little.
+/// Messages that share links at different times may approach a pattern and never reach it: servers on a torus come a
+/// tenth nearer each step. The streams' differences then fall like a geometric series, and so does the possible change
+/// of the step time. The step time is reported once that change is little.
 class SteadyState {
  public:
   static constexpr double kConverged = 1e-6;
@@ -41,7 +42,7 @@ class SteadyState {
   explicit SteadyState(int memory, int longest_period = 16, double tolerance = 1e-10)
       : memory_(memory), longest_period_(longest_period), tolerance_(tolerance), differences_(longest_period) {}
 
-  /// Adds the ends of every stream in the next step; returns the period once there is one.
+  /// Adds the ends of every stream in the next step. Returns the period once there is one.
   std::optional<Period> add(std::vector<double> ends);
 
  private:
@@ -62,9 +63,9 @@ class SteadyState {
 struct ProgressRules {
   bool asynchronous = false;
   std::optional<int> staleness{};  ///< steps that a participant may be ahead of the slowest
-  /// The first step that may be part of a period; none where all steps differ, by chance or by who comes first.
+  /// The first step that may be part of a period. None if all steps differ, by chance or by the order of arrival.
   std::optional<int> periodic_from{};
-  int longest_lag = 1;  ///< of a dependency, in steps
+  int longest_lag = 1;  ///< longest lag of a dependency, in steps
   int max_steps = 1;
 };
 
@@ -72,38 +73,40 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
 
 class StepProgress {
  public:
-  /// @param tasks  by participant: how many of a step it takes part in
-  /// @param tracks  of all participants
+  /// @param tasks  by participant: how many tasks of a step it takes part in
+  /// @param tracks  tracks of all participants
   StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks);
 
-  /// A participant's track has come to `step`. Whether it begins it, or has nothing more to do.
+  /// Reports that a participant's track has come to `step`. Returns whether it begins the step; if not, it has nothing
+  /// more to do.
   bool begin(std::size_t participant, int step);
-  /// Whether who has begun `step` has to wait until the slowest has come further.
+  /// Whether a participant that has begun `step` must wait for the slowest.
   [[nodiscard]] bool is_too_far_ahead(int step) const;
 
-  /// A track has ended its last task of `step`; to be told before the end of that task.
+  /// Reports that a track has ended its last task of `step`. Must come before the end of that task.
   void end_track(std::size_t track, int step, double time);
-  /// A participant has ended a task of `step`. Whether with it all have ended the step, and so the slowest has come
-  /// further.
+  /// Reports that a participant has ended a task of `step`. Returns whether all have now ended the step, so that the
+  /// slowest has advanced.
   bool end_task(std::size_t participant, int step, double time);
 
-  /// An asynchronous worker came to more than kMostAhead steps for each of the slowest, because its own take no time,
-  /// say: it would have kept the replay going for ever.
+  /// Whether an asynchronous worker did more than kMostAhead steps for each of the slowest worker's. Its steps may take
+  /// no time, and would then keep the replay going for ever.
   [[nodiscard]] bool ran_away() const { return ran_away_; }
   static constexpr int kMostAhead = 1000;
 
-  [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }  ///< when all had ended each
+  /// The time when all participants had ended each step.
+  [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }
   [[nodiscard]] const std::vector<double>& step_ends(std::size_t participant) const {
     return own_[participant].step_ends;
   }
   [[nodiscard]] const std::optional<Period>& period() const { return period_; }
-  /// The step whose end stopped the replay; later ones only let others end.
+  /// The step whose end stopped the replay. Later steps only let others end.
   [[nodiscard]] int last() const { return first_kept_ - 1; }
 
  private:
-  /// What one participant has done.
+  /// The progress of one participant.
   struct Own {
-    int tasks = 0;                  ///< of a step
+    int tasks = 0;                  ///< tasks of a step
     int begun = -1;                 ///< latest step
     std::vector<int> ended;         ///< by step: tasks
     std::vector<double> step_ends;  ///< by step
@@ -115,9 +118,9 @@ class StepProgress {
   ProgressRules rules_;
   std::vector<Own> own_;  ///< by participant
   std::size_t tracks_;
-  long tasks_ = 0;           ///< of a step, of all participants
-  int begun_ = -1;           ///< latest step that one of them has begun
-  int slowest_ = 0;          ///< steps that all have ended
+  long tasks_ = 0;           ///< tasks of a step, of all participants
+  int begun_ = -1;           ///< latest step that a participant has begun
+  int slowest_ = 0;          ///< number of steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;
   std::deque<std::vector<double>> track_ends_;  ///< by step from first_kept_ on: end of every track

@@ -1,10 +1,10 @@
-// Folded replay: time and memory against the number of workers, exactness up to 512, and full replay beside a plain
-// SimGrid loop over the same messages.
+// Folded replay: time and memory against the number of workers, exactness up to 512 workers, and full replay beside a
+// plain SimGrid loop over the same messages.
 //
 //     folding_bench RESULT.json [--quick]        notebooks/plot_growth.py draws it
 //
-// Every measurement is a process of its own, forked from this one: its seconds are those from the step graph to
-// the answer, platform included; its memory is the largest resident set.
+// Every measurement runs in a forked process. Its seconds go from the step graph to the answer, with the platform. Its
+// memory is the largest resident set.
 #include <chrono>
 #include <cmath>
 #include <cstring>

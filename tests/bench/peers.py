@@ -3,15 +3,15 @@
 
     peers.py STEPCAST PLAIN_RING SMPI_ALLREDUCE RESULT.json [WORKERS...]      64 128 256 512
 
-Each is a command of its own, run in turn, the fastest of three; its seconds and its largest resident set are those of
-the whole command, start included. Beside them is what it predicts, and how far that is from the closed form
-2(p-1)(alpha + n/(p B)); more than a per cent is a failure. Ratios are over stepcast's folded replay.
+Each is a separate command. They run in turn, and the fastest of three runs counts. Seconds and the largest resident set
+are those of the whole command, with its start. Beside them are the prediction and its distance from the closed form
+2(p-1)(alpha + n/(p B)). More than a per cent is a failure. Ratios are over stepcast's folded replay.
 
 - stepcast's full replay repeats the all-reduce until its steady state is proven, 4 times here; the plain loop and SMPI
   do it once. folding_bench compares full replay and plain loop over equally many.
-- SMPI runs MPI_Allreduce's ring ("lr") on SimGrid's ideal network, as stepcast does, and without its own costs of
+- SMPI runs MPI_Allreduce's ring ("lr") on SimGrid's ideal network, like stepcast, without its own costs of
   computation, copies and arithmetic. Its resident set has the two buffers of 100 MiB that all ranks share.
-  Its prediction is that of messages 16 bytes longer, and 10 ns of MPI_Wtime: 1e-5 of it at 64 workers.
+  Its messages are 16 bytes longer, and MPI_Wtime adds 10 ns: 1e-5 of the prediction at 64 workers.
 
 Needs SMPI's smpirun (Debian: libsimgrid-dev) and GNU time (time).
 """
@@ -73,7 +73,7 @@ def measure(command, work):
 
 
 def commands(p, stepcast, plain_ring, smpi_allreduce, work):
-    """Of each peer its command, and what reads the simulated seconds from its output."""
+    """For each peer its command, and a function that reads the simulated seconds from its output."""
     def write(name, text):
         with open(os.path.join(work, name), "w") as file:
             file.write(text)

@@ -23,8 +23,8 @@ using namespace stepcast::calibrate;
 
 namespace {
 
-/// Samples of one kernel at 24 sizes and in two starts at launch + bytes/bandwidth, 8 bytes an element; those of the
-/// second start are 2 % longer.
+/// Samples of one kernel at 24 sizes and in two starts at launch + bytes/bandwidth, 8 bytes an element. The second
+/// start's are 2 % longer.
 void add(std::vector<Record>& records, const std::string& pass, const std::string& method, double launch,
          double bandwidth, std::uint64_t seed) {
   for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 24, seed))
@@ -128,7 +128,7 @@ TEST_CASE("sizes are spread evenly in the logarithm, with both ends, in no order
   CHECK_FALSE(std::is_sorted(sizes.begin(), sizes.end()));
 }
 
-TEST_CASE("samples of one size are pooled over starts, whose spread is told apart") {
+TEST_CASE("samples of one size are pooled over starts, whose spread is separate") {
   std::vector<Record> records;
   add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
   const auto pooled = pool(records);
@@ -137,9 +137,9 @@ TEST_CASE("samples of one size are pooled over starts, whose spread is told apar
   CHECK(one.samples == 10);
   CHECK(one.discarded == 2);
   const double time = 5e-6 + one.bytes / 800e9;
-  // Of 0.99 and 1.01 times 0.98, 1, 1, 1, 1.02, sorted: 0.9702, 0.9898, 0.99, 0.99, 0.99, 1.0098, 1.01, 1.01, 1.01,
-  // 1.0302: median (0.99 + 1.0098)/2 = 0.9999; quartiles at places 2.25 and 6.75, 0.99 and 1.01; the starts' medians
-  // are 0.99, 1.01.
+  // 0.99 and 1.01 times 0.98, 1, 1, 1, 1.02, sorted: 0.9702, 0.9898, 0.99, 0.99, 0.99, 1.0098, 1.01, 1.01, 1.01,
+  // 1.0302. The median is (0.99 + 1.0098)/2 = 0.9999. The quartiles, at places 2.25 and 6.75, are 0.99 and 1.01. The
+  // starts' medians are 0.99 and 1.01.
   require_close(0.9999 * time, one.median, 1e-9, "median");
   require_close(0.02 / 0.9999, one.iqr, 1e-9, "quartiles of single times");
   require_close(0.02 / 0.9999, one.start_spread, 1e-9, "spread of starts");
@@ -147,7 +147,7 @@ TEST_CASE("samples of one size are pooled over starts, whose spread is told apar
   CHECK(one.clock == 1.5e9);
 }
 
-TEST_CASE("what the events add follows from one empty kernel and a chain of them") {
+TEST_CASE("the events' own time follows from one empty kernel and a chain of them") {
   // 3 us and 1.5 us a kernel: 4.5 us, and 99 us for 64.
   const EventOverhead overhead = event_overhead(4.5e-6, 99e-6, 64);
   require_close(3e-6, overhead.events, 1e-12, "events");
@@ -183,7 +183,7 @@ TEST_CASE("the events' share is taken from each time, and leaves at least a laun
   CHECK(without_events({of(1, {1e-6})}, {0, 1.5e-6})[0].cold == std::vector<double>{1e-6});  // nothing to take off
 }
 
-TEST_CASE("no time of a profile holds what the events add") {
+TEST_CASE("no time of a profile holds the events' own") {
   // The truth, and the samples with 3 us of events in each.
   const auto time = [](double bytes) { return 1.5e-6 + bytes / 800e9; };
   constexpr double kEvents = 3e-6;
@@ -236,7 +236,7 @@ TEST_CASE("no time of a profile holds what the events add") {
   CHECK_THAT(profile_table(profile, records), ContainsSubstring("launch 1.5 us, events 3 us (taken from each sample)"));
 }
 
-TEST_CASE("a layer's spread is of the part that scatters most, and of the one whose starts differ most") {
+TEST_CASE("a layer's spread comes from the part with the most scatter and the part with the largest start spread") {
   std::vector<Record> records;
   add_own(records);
   WorkloadTable table;
@@ -310,8 +310,8 @@ TEST_CASE("the profile reads back, and its entries price passes") {
   CHECK(cast.range->min == 8000_B);
   CHECK(cast.range->max == 800_MB);
   const CodecRates rates = codec_rates(profile);
-  // 8 MB at 800 GB/s: 10 us, and 5 us of launch, times the median 0.9999; at 400 GB/s 20 us and 20; without an entry at
-  // 1 TB/s 8 us and 4.
+  // 8 MB at 800 GB/s take 10 us, and 5 us of launch, times the median 0.9999. At 400 GB/s they take 20 us, and 20.
+  // Without an entry, they take 8 us at 1 TB/s, and 4.
   require_close(0.9999 * 15e-6, price({{"cast", 5_MB, 3_MB, {}}}, rates).si(), 1e-4, "cast");
   require_close(0.9999 * 40e-6, price({{"radix-select", 8_MB, {}, {}}}, rates).si(), 1e-4, "radix-select");
   require_close(12e-6, price({{"norm", 8_MB, {}, {}}}, rates).si(), 1e-5, "norm");

@@ -56,8 +56,8 @@ assert [network for network, _, _ in check.NETWORKS if not datasheet[network][1]
 for network, layers in (("vgg16", 16), ("resnet50", 107), ("bert-base", 99)):  # 13 + 3; 53 + 53 + 1; 12 · 8 + 3 embeddings
     assert len(datasheet[network][1].pairs) == layers, (network, len(datasheet[network][1].pairs))
 
-# A made-up H100 that measured as its datasheet says, with a launch that a V100's clock makes its datasheet's: the transferred
-# profile is the V100's datasheet.
+# A made-up H100 that measured its datasheet's figures. Its launch, at a V100's clock, is that of the V100's datasheet.
+# The transferred profile is therefore the V100's datasheet.
 with tempfile.TemporaryDirectory() as folder:
     def path(name):
         return os.path.join(folder, name)

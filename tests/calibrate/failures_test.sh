@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What goes wrong on a device ends stepcast-calibrate with one clear line and exit 1; what was measured is kept, no profile
-# is left (but where only some kernels are wrong, one without them), and the same command goes on from there.
+# A fault on a device ends stepcast-calibrate with one clear line and exit 1. Measurements are kept, but no profile,
+# except that a few wrong kernels are left out of one. The same command continues from there.
 set -euo pipefail
 #     failures_test.sh PROGRAM-ON-A-MADE-UP-DEVICE PROGRAM
 program=$1 other=$2 first=(device --quick)
@@ -10,7 +10,7 @@ kept() { [[ -s $1.samples.jsonl && ! -e $1.json && ! -e $1.json.partial ]] || fa
 
 MADE_UP_FAULT=memory run 1 -o memory.json
 has err "cudaErrorMemoryAllocation"; has err "measurements are kept in memory.samples.jsonl: the same command goes on from there"; kept memory
-# What was measured is enough for a profile, by a program without a device too; what was not is not in it.
+# The kept measurements are enough for a profile, also for a program without a device. The others are not in it.
 "$other" device -o memory.json --fit-only >out 2>err || fail "--fit-only of what is there: exit $?"
 has memory.json '"event_overhead": "'; has out "profile memory.json, samples memory.samples.jsonl"
 run 0 -o memory.json; has out "profile memory.json, samples memory.samples.jsonl"; has memory.json '"schema_version": 2'

@@ -211,7 +211,7 @@ TEST_CASE("nccl-tests: which hosts the ranks are on") {
   CHECK_THAT(message_of([] {
                read_benchmark(data("all_reduce_perf.txt"), {{}, 8, false});
              }),
-             ContainsSubstring("found --ranks 8; allowed: 4, which the file says itself; leave out --ranks"));
+             ContainsSubstring("found --ranks 8; allowed: 4, which the file gives itself; leave out --ranks"));
   CHECK_THAT(message_of([] {
                read_benchmark(data("all_reduce_perf.json"), {{}, 8, false});
              }),
@@ -269,7 +269,7 @@ TEST_CASE("runs inside one host and on several make nodes that forecast both") {
              ContainsSubstring("not as many on each host"));
 }
 
-TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where no algorithm is faster than on a star") {
+TEST_CASE("a run on several hosts alone makes nodes of one kind of link, no faster than a star") {
   // As above.
   const Benchmark across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9);
   const std::vector<BenchmarkFit> fits = {fit_benchmark(across, {})};
@@ -284,8 +284,9 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where n
   CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") &&
                                       ContainsSubstring("with that algorithm, as auto does") &&
                                       ContainsSubstring("Add a run inside one host"));
-  CHECK_THAT(link_table(cluster, fits), ContainsSubstring("nothing was measured inside a node: the figures inside, and "
-                                                          "what hierarchical takes, mean nothing"));
+  CHECK_THAT(link_table(cluster, fits),
+             ContainsSubstring(
+                 "nothing was measured inside a node: the figures inside, and times of hierarchical, mean nothing"));
   Cluster star = cluster;
   star.topology = Star{};
   star.link.latency = nodes.inner.latency;
@@ -300,8 +301,8 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where n
 }
 
 TEST_CASE("runs on several numbers of hosts are fitted together, and tell the fixed cost from latency") {
-  // 20 us whatever is done, 2 us and 200 GB/s a message inside, 5 us more and 40 GB/s between hosts of 8: rings of p
-  // have 2(p-1) rounds and send 2(p-1)/p of n, one in 8 messages between hosts.
+  // Every call takes 20 us. A message takes 2 us and 200 GB/s inside; between hosts of 8, 5 us more and 40 GB/s. Rings
+  // of p have 2(p-1) rounds and send 2(p-1)/p of n. One message in 8 goes between hosts.
   const auto run = [](int hosts, double setup) {
     const int p = 8 * hosts;
     const double rounds = 2.0 * (p - 1), factor = rounds / p;
@@ -355,7 +356,8 @@ TEST_CASE("runs on several numbers of hosts are fitted together, and tell the fi
 }
 
 TEST_CASE("a tree is fitted by the segments that are the cheapest for each size") {
-  // p = 16: depth 4, one lone deepest node. Of s segments, T = 2(s + 3)α + (2(s + 3) - 1)/s·n·β; here tried one by one.
+  // p = 16: depth 4, and one lone deepest node. For s segments, T = 2(s + 3)α + (2(s + 3) - 1)/s·n·β. The test tries
+  // each s.
   const double alpha = 5e-6, bandwidth = 12e9;
   const auto time = [&](double n) {
     double least = 1e9;
@@ -375,9 +377,9 @@ TEST_CASE("a tree is fitted by the segments that are the cheapest for each size"
   for (const Benchmark::Row& row : benchmark.rows)
     require_close(row.seconds, forecast(cluster, row.bytes, fits[0]), 1e-4, "by the scenario");
   CHECK_THAT(link_table(cluster, fits),
-             ContainsSubstring("machines are not told apart with double-binary-tree") &&
+             ContainsSubstring("double-binary-tree does not separate machines") &&
                  ContainsSubstring("say so in a scenario: \"collective\": {\"algorithm\": \"double-binary-tree\"}\n"));
-  CHECK_THAT(cluster.description, ContainsSubstring("Machines are not told apart with it"));
+  CHECK_THAT(cluster.description, ContainsSubstring("It does not separate machines"));
 
   // Two of them, of 16 and of 32 ranks (depth 5, lone), which a fixed cost of 30 us makes longer by as much.
   Benchmark larger = nccl_run(devices_of(8, 4), 1e-5, 1e-11);
@@ -398,8 +400,9 @@ TEST_CASE("a tree is fitted by the segments that are the cheapest for each size"
   require_close(bandwidth, both.link.bandwidth.si(), 1e-3, "bandwidth");
 }
 
-/// What NCCL's tree takes in one segment of each half on hosts of 8: 7 hops of n inside, up and down; between 2 hosts n/2
-/// each way, up and down; of 4 the same below a lone host, and n into and out of those with two below them.
+/// Times of NCCL's tree with one segment for each half, on hosts of 8. Inside, there are 7 hops of n, up and down.
+/// Between 2 hosts, n/2 goes each way, up and down. Between 4, the same goes below a lone host, and n into and out of
+/// hosts with two below them.
 double tree_time(int hosts, double n) {
   const double inside = 14 * (2e-6 + n / 200e9);
   return hosts == 1   ? inside
@@ -449,7 +452,7 @@ TEST_CASE("trees in segments over several NICs give the links back that forecast
     bool as_nccl_chooses;
     double error;
   };
-  // Where what is inside is the bound, or nearly so, closed forms and routes differ in what runs beside.
+  // If the inner links are the bound, or nearly so, closed forms and routes differ in the work that runs beside.
   for (const Case& one :
        {Case{1, 150e9, 200e9, false, 0.1}, Case{8, 150e9, 25e9, false, 0.1}, Case{1, 150e9, 25e9, false, 0.02},
         Case{8, 400e9, 25e9, false, 0.02}, Case{8, 400e9, 25e9, true, 0.02}, Case{4, 150e9, 12e9, true, 0.02}}) {
@@ -483,7 +486,7 @@ TEST_CASE("trees in segments over several NICs give the links back that forecast
                     ContainsSubstring("8 ranks a host, which have 8 NICs at most, not 9"));
 }
 
-TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quicker") {
+TEST_CASE("as NCCL chooses: each size by the faster of ring and tree") {
   // 20 us to begin. Rings of p = 8, 16 and 32, of whose messages one in 8 leaves a host.
   const auto time = [](int hosts, double n) {
     const int p = 8 * hosts;
@@ -515,7 +518,7 @@ TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quic
         Algorithm::ring);
 }
 
-TEST_CASE("the scenario that the program says to write forecasts what the fit does, error for error") {
+TEST_CASE("the scenario that the program suggests forecasts like the fit, error for error") {
   // As NCCL does, whichever of two protocols is the faster: no algorithm here has such times.
   const auto run = [](int hosts, int each) {
     Benchmark one = nccl_run(devices_of(hosts, each), 1e-5, 1e-11);
@@ -542,10 +545,10 @@ TEST_CASE("the scenario that the program says to write forecasts what the fit do
 }
 
 TEST_CASE("protocols are found in times that bend with the size") {
-  // Rings of 64: 126 rounds, 2·63/64 of n. Three protocols of 4, 6 and 14 us, of 45, 92 and 100 % of 40 GB/s: of the
-  // link's 4 us 1, 1.5 and 3.5 times. Powers of two from 1 kB to 8 GB have eight sizes at least of each: LL128 is the
-  // quicker from n = 126·2 us / (2·63/64·(1/0.45 - 1/0.92)/40 GB/s) = 4.5 MB, Simple from 126·8 us /
-  // (2·63/64·(1/0.92 - 1)/40 GB/s) = 236 MB.
+  // Rings of 64 have 126 rounds and send 2·63/64 of n. Three protocols have 4, 6 and 14 us (1, 1.5 and 3.5 times the
+  // link's 4 us), and 45, 92 and 100 % of 40 GB/s. Each is fastest for at least eight powers of two from 1 kB to 8 GB.
+  // LL128 is quicker from n = 126·2 us / (2·63/64·(1/0.45 - 1/0.92)/40 GB/s) = 4.5 MB. Simple is quicker from 126·8 us
+  // / (2·63/64·(1/0.92 - 1)/40 GB/s) = 236 MB.
   const double rounds = 126, factor = 2 * 63.0 / 64;
   const auto time = [&](double n) {
     return std::min({rounds * 4e-6 + factor * n / (0.45 * 40e9), rounds * 6e-6 + factor * n / (0.92 * 40e9),
@@ -593,8 +596,9 @@ TEST_CASE("protocols are found in times that bend with the size") {
 }
 
 TEST_CASE("protocols of links inside hosts and between them are found together") {
-  // 20 us whatever is done; 2 us and 200 GB/s inside, 5 us more and 40 GB/s between hosts of 8, which one message in 8
-  // passes; a second protocol has five times that latency, the first 40 % of that bandwidth.
+  // Every call takes 20 us. Messages take 2 us and 200 GB/s inside; between hosts of 8, 5 us more and 40 GB/s. One
+  // message in 8 passes between hosts. A second protocol has five times that latency; the first has 40 % of that
+  // bandwidth.
   const auto run = [](int hosts) {
     const int p = 8 * hosts;
     const double rounds = 2.0 * (p - 1), factor = rounds / p, alpha = 2e-6 + (hosts == 1 ? 0 : 5e-6 / 8),
@@ -617,9 +621,9 @@ TEST_CASE("protocols of links inside hosts and between them are found together")
   CHECK((cluster.protocols[0].latency_factor == 1 && cluster.protocols[1].bandwidth_factor == 1));
 }
 
-TEST_CASE("a message's latency tells what a collective costs to begin, with protocols as well") {
-  // Rings of 16: 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, 12 us to begin; a second protocol of twice the latency,
-  // the first with half of the bandwidth. A message takes 4.8 us of the same library.
+TEST_CASE("a message's latency separates a collective's fixed cost, also with protocols") {
+  // Rings of 16 have 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, and 12 us to begin. A second protocol has twice the
+  // latency; the first has half of the bandwidth. A message takes 4.8 us in the same library.
   const auto time = [](double n) {
     return 12e-6 + std::min(30 * 4.8e-6 + 1.875 * n / 20e9, 30 * 9.6e-6 + 1.875 * n / 40e9);
   };
@@ -651,10 +655,10 @@ TEST_CASE("a NIC without latency is doubted") {
                            ContainsSubstring("NCCL_ALGO=Ring"));
 }
 
-TEST_CASE("where latency is another library's, it is said") {
-  // Rings of NCCL: inside a host of 4 13.6 us for 6 messages, between 4 of them 72 us for 30, of which a quarter are
-  // between hosts. A message of MPI takes 20 us, so that a quarter of 30 would be 150 us less what is inside: nothing
-  // is left for a message inside, and the 72 us are off even so.
+TEST_CASE("a latency of another library is reported") {
+  // Rings of NCCL: 13.6 us for 6 messages inside a host of 4, and 72 us for 30 between 4 hosts. A quarter of the 30 go
+  // between hosts. A message of MPI takes 20 us, so a quarter of 30 would take 150 us plus the inner messages. Nothing
+  // is left for a message inside, and the 72 us are missed even so.
   const Benchmark inside = nccl_run(devices_of(1, 4), 13.6e-6, 1.5 / 200e9, "in.all_reduce_perf"),
                   across = nccl_run(devices_of(4, 4), 72e-6, 1.875 / 11e9, "out.all_reduce_perf");
   std::string text = "# OSU MPI Latency Test v7.3\n";
@@ -671,7 +675,7 @@ TEST_CASE("where latency is another library's, it is said") {
   CHECK(doubts(make_cluster("lab", {fits[0], fits[1]}), {fits[0], fits[1]}).empty());
 }
 
-TEST_CASE("sizes that are not to be fitted are left out, and those that the cluster is not for are named") {
+TEST_CASE("excluded sizes are left out, and sizes that the cluster does not describe are named") {
   const std::string head =
       devices_of(4, 4) + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   std::string rows;
@@ -683,8 +687,8 @@ TEST_CASE("sizes that are not to be fitted are left out, and those that the clus
   std::ofstream(path) << head << rows << "# Avg bus bandwidth    : 1 \n";
   const std::vector<BenchmarkFit> all = {fit_benchmark(read_benchmark(path, {}), {})};
   const Cluster of_all = make_cluster("lab", all, 1);
-  // 60 us + n/(6 GB/s), the ends' own, for 60 us + n/(2.5 GB/s) or 220 us + n/(6 GB/s), the less: at 128 KiB 82 for 112
-  // us, at 1 MiB 235 for 395 us; at 8 KiB 61.4 for 63.3 us, at 16 MiB 2856 for 3016 us.
+  // The ends have 60 us + n/(6 GB/s). Measured is the lesser of 60 us + n/(2.5 GB/s) and 220 us + n/(6 GB/s). At 128
+  // KiB it is 82 for 112 us, at 1 MiB 235 for 395 us. At 8 KiB it is 61.4 for 63.3 us, at 16 MiB 2856 for 3016 us.
   CHECK_THAT(link_table(of_all, all), ContainsSubstring("one link for 1.02 kB to 1.07 GB") &&
                                           ContainsSubstring("8 of 21 sizes are more than 10 % off, from 32.8 kB to ") &&
                                           ContainsSubstring("--min-size and --max-size"));
@@ -702,7 +706,7 @@ TEST_CASE("sizes that are not to be fitted are left out, and those that the clus
   fs::remove(path);
 }
 
-TEST_CASE("what the options say is about files that do not say it themselves") {
+TEST_CASE("options apply to files that do not give the value themselves") {
   const auto json = [](ReadOptions options) {
     return read_nccl_json(
         R"({"args": ["./build/all_gather_perf"], "config": {"nthreads": 1, "ngpus": 4, "devices": [{}]}, "results": []})",
@@ -726,7 +730,7 @@ TEST_CASE("what the options say is about files that do not say it themselves") {
              ContainsSubstring("found --collective all-gather; allowed: all-reduce"));
 }
 
-TEST_CASE("what launchers write before each line is left out, and a text without its end is doubted") {
+TEST_CASE("prefixes of launchers are ignored, and a text without its end is doubted") {
   const std::string rows = " 1024 256 float sum -1 20.0 0.05 0.05 0 21.0 0.05 0.05 0\n";
   const auto tagged = [](const std::string& text, const char* tag) {
     std::istringstream lines(text);
@@ -748,7 +752,7 @@ TEST_CASE("what launchers write before each line is left out, and a text without
   CHECK_THAT(cut.doubts[0], ContainsSubstring("a.txt: without the line \"# Avg bus bandwidth\""));
 }
 
-TEST_CASE("a cluster's file has the natural units, within 1e-4 of what was fitted") {
+TEST_CASE("a cluster's file has the natural units, within 1e-4 of the fit") {
   // 13.3 us over 14 rounds, 1.75/(191.2813 GB/s).
   const std::vector<BenchmarkFit> fits = {
       fit_benchmark(nccl_run(devices_of(1, 8), 14 * 0.9511130e-6, 1.75 / 191.2813e9), {})};
@@ -768,11 +772,12 @@ TEST_CASE("a cluster's file has the natural units, within 1e-4 of what was fitte
   CHECK(read == cluster);
 }
 
-TEST_CASE("where the cluster does not hold, it is said") {
-  // By the first, one link of 2 us and 200 GB/s, a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s), and measured is k
-  // times that. The least squares (x - 1)² + (x/k - 1)² are those of x = (1 + 1/k)/(1 + 1/k²) times the first's α and β:
-  // for k = 10 1.0891, which is 8.9 % more than the first and 89 % less than the other; for 1.5 1.1538, 15 and 23 %; for
-  // 1.2 1.0820, 8 and 10 %. S would be below 0: 30/14 times the first's latency is less than k times that.
+TEST_CASE("sizes that the cluster does not describe are reported") {
+  // By the first file (one link of 2 us and 200 GB/s), a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s). The second file
+  // measured k times that. The least squares (x - 1)² + (x/k - 1)² have x = (1 + 1/k)/(1 + 1/k²) times the first's α
+  // and β. For k = 10, x = 1.0891: 8.9 % more than the first and 89 % less than the other. For 1.5 it is 1.1538, 15 and
+  // 23 %; for 1.2 it is 1.0820, 8 and 10 %. S would be below 0: 30/14 times the first's latency is less than k times
+  // that.
   const BenchmarkFit right = fit_benchmark(collective(Operation::all_reduce, 8, 14 * 2e-6, 1.75 / 200e9), {});
   const auto said = [&](double times) {
     Benchmark other = collective(Operation::all_reduce, 16, times * 30 * 2e-6, times * 1.875 / 200e9);
@@ -784,7 +789,7 @@ TEST_CASE("where the cluster does not hold, it is said") {
   CHECK_THAT(
       said(10).front(),
       ContainsSubstring(
-          "other.txt: half of its times are 89 % or more from what the cluster gives for all-reduce by ring, 16 ranks; good: 20 %"));
+          "other.txt: half of its times differ by 89 % or more from the cluster's for all-reduce by ring, 16 ranks; good: 20 %"));
   CHECK(said(1.5).size() == 1);
   CHECK(said(1.2).empty());
 }
@@ -920,7 +925,7 @@ TEST_CASE("every closed form gives its alpha and beta back") {
                     std::invalid_argument);
 }
 
-TEST_CASE("where the regime changes, ranges meet") {
+TEST_CASE("ranges meet at a change of regime") {
   const BenchmarkFit fit = fit_benchmark(read_benchmark(data("osu_latency.txt"), {}), {});
   REQUIRE(fit.ranges.size() == 2);
   require_close(2e-6, fit.ranges[0].alpha.value, 0.01, "latency");

@@ -142,8 +142,8 @@ TEST_CASE("a clock that keeps dropping ends the measurement") {
 }
 
 TEST_CASE("a clock that drops once, under the load, is measured where it stays") {
-  // Ten runs of warm-up, whose times are alike, then 1 to 3 s, which do not settle: the first series is of 2·20
-  // samples, the most. Ten of them are fast, so the 90 % quantile is, and 30, three quarters, are left out: once more.
+  // Ten warm-up runs have alike times, then 1 to 3 s do not settle. The first series has 2·20 samples, the most. Ten of
+  // them are fast, so the 90 % quantile is fast. The other 30, three quarters, are left out, so it measures once more.
   World world;
   std::mt19937_64 random(1);
   world.next = [&](int run) {
@@ -159,7 +159,7 @@ TEST_CASE("a clock that drops once, under the load, is measured where it stays")
   CHECK(world.cold_runs == 40 + 20);
 }
 
-TEST_CASE("the time limit ends what does not settle") {
+TEST_CASE("the time limit ends a measurement that does not settle") {
   std::mt19937_64 random(1);
   World world;
   world.next = [&](int) { return Sample{std::uniform_real_distribution<double>(1, 3)(random), 1e9}; };
@@ -191,7 +191,7 @@ TEST_CASE("the device's own rates come first, the rest in an order drawn at rand
   CHECK_FALSE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_CASE("what is measured is in the file, and is not measured again") {
+TEST_CASE("measured samples are in the file, and are not measured again") {
   const Folder folder;
   const fs::path path = folder / "a.samples.jsonl";
   World world;
@@ -269,15 +269,15 @@ TEST_CASE("a line without its end is dropped, other samples are refused") {
   CHECK_FALSE(read_samples(folder / "e.jsonl"));
 }
 
-TEST_CASE("a full disk ends the measurement and keeps what was measured") {
+TEST_CASE("a full disk ends the measurement and keeps the samples") {
   if (!fs::exists("/dev/full")) return;
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
   CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader),
-                    ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
+                    ContainsSubstring("/dev/full cannot be written completely: No space left on device"));
 }
 
-TEST_CASE("no time is taken of a kernel that is wrong, and errors name what failed") {
+TEST_CASE("a wrong kernel is not timed, and errors name the failure") {
   const Folder folder;
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
@@ -352,7 +352,7 @@ TEST_CASE("a subject may have a share of the time limit") {
   }
 }
 
-TEST_CASE("what the clock is not fit for is left out, however much it is") {
+TEST_CASE("samples at an unfit clock are left out, however many they are") {
   const Folder folder;
   World steady, dropping;
   steady.next = [](int) { return Sample{2e-3, 1e9}; };
@@ -369,6 +369,6 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
   const std::vector<Record> records = read_samples(folder / "a.jsonl")->records;
   const auto own =
       std::find_if(records.begin(), records.end(), [](const Record& r) { return r.name == "device/product"; });
-  for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
+  for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // times of two repeats, at the fast clock
   CHECK(own->discarded > 0);
 }

@@ -41,8 +41,8 @@ std::uint64_t random_seed() { return static_cast<std::uint64_t>(integer_between(
 }  // namespace
 
 TEST_CASE("least squares never go below zero") {
-  // 1 ms at 1 and 4 ms at 2: a straight line meets 0 at -2 ms. With the intercept at 0 the least squares of slope·v - 1
-  // are Σv/Σv², v = 1/1 ms and 2/4 ms = 1000 and 500: 1500/1.25e6.
+  // 1 ms at 1 and 4 ms at 2: a straight line meets 0 at -2 ms. With intercept 0, the least squares of slope·v - 1 are
+  // Σv/Σv². Here v = 1/1 ms and 2/4 ms = 1000 and 500, so the slope is 1500/1.25e6.
   const LeastSquares solved = solve_relative({{1, 1}, {1, 2}}, {1e-3, 4e-3});
   CHECK(solved.coefficients[0] == 0);
   require_close(1500 / 1.25e6, solved.coefficients[1], 1e-12, "slope");
@@ -157,9 +157,9 @@ TEST_CASE("operations are told from bytes only where their proportions differ") 
 }
 
 TEST_CASE("operations that take no time are hardly ever fitted") {
-  // 40 times of a straight line with 1 to 16 operations a byte. Of the deviations alone a positive time would be fitted
-  // for every second draw. Their sum falls by a squared normal number, in units of its own mean, and ln 40 = 3.69 has
-  // to be gained, so |normal| > 1.92: on the side above 0 that is 2.7 % of draws, 5.5 of 200, with a deviation of 2.3.
+  // 40 times on a straight line with 1 to 16 operations a byte. By deviations alone, every second draw would get a
+  // positive time. Their sum falls by a squared normal number, in units of its mean. The gain must be ln 40 = 3.69, so
+  // |normal| > 1.92. On the side above 0, that is 2.7 % of draws: 5.5 of 200, with a deviation of 2.3.
   int fitted = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     auto timings = times_of([](double b) { return 8e-6 + b / 800e9; }, 0.02, seed);
@@ -183,9 +183,10 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
     CHECK(judged.largest_error >= judged.p90_error);
     CHECK(judged.largest_error < 0.15);
   }
-  // The 90 % quantile of twelve lies at place 9.9 of 0 to 11. Of |normal| the eleventh of twelve is expected at 1.504
-  // and the tenth at 1.242 (Blom: where the distribution is (k - 0.375)/12.25), so 1.477 deviations, times the root of
-  // 1 + 2/28 since the line is fitted too: 3.06 %, and by 200 draws to within 0.05 %. The 95 % quantile would be 3.5 %.
+  // The 90 % quantile of twelve lies at place 9.9 of 0 to 11. For |normal|, the eleventh of twelve is expected at 1.504
+  // and the tenth at 1.242 (Blom: the distribution there is (k - 0.375)/12.25). That gives 1.477 deviations. The fitted
+  // line adds a factor, the root of 1 + 2/28: 3.06 %. By 200 draws, it is within 0.05 %. The 95 % quantile would be 3.5
+  // %.
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed)
     sum +=
@@ -202,7 +203,7 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
   require_close(1.0 / 3, largest, 0.05, "1/1.5 of the measured time is fitted: error 1/3");
 }
 
-TEST_CASE("what cannot be fitted is refused") {
+TEST_CASE("times that cannot be fitted are refused") {
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 1e-3}}), std::invalid_argument);
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 1e-3}, {1, 1e6, 0, 2e-3}}), std::invalid_argument);
   CHECK_THROWS_AS(fit_piecewise({{1, 1e6, 0, 2e-3}, {2, 2e6, 0, 1e-3}}), std::invalid_argument);
@@ -218,8 +219,8 @@ TEST_CASE("Student's t as tables have it") {
 }
 
 TEST_CASE("intervals hold the truth as often as they say") {
-  // 95 % of 1,000 intervals: a binomial deviation of 0.7 %, three of them to either side and half a percent for weights
-  // that are taken from the measured times.
+  // 95 % of 1,000 intervals. The limits are three binomial deviations of 0.7 % to either side. Half a percent is added,
+  // because the weights come from the measured times.
   int launches = 0, slopes = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const PiecewiseFit fit =
@@ -235,7 +236,7 @@ TEST_CASE("intervals hold the truth as often as they say") {
   CHECK(slopes <= 976);
 }
 
-TEST_CASE("with a knot to be found, intervals hold the truth a little less often") {
+TEST_CASE("with an unknown knot, intervals hold the truth a little less often") {
   // The knot is taken as known, which it is not: hence "about".
   int covered = 0;
   const Bent truth{5e-6, 1 / 1e9, 1e6, 1 / 10e9};

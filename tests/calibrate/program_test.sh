@@ -10,7 +10,7 @@ for command in device link transfer; do run 0 $command --help; has out "Example:
 run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
-run 2 link --from "$data/all_reduce_perf.txt" -o same.json --csv same.json; has err "give each a path of its own"
+run 2 link --from "$data/all_reduce_perf.txt" -o same.json --csv same.json; has err "give each a different path"
 run 2 link --from "$data/all_reduce_perf.txt" -o alone.json --csv nowhere/times.csv; [[ ! -e alone.json ]]
 run 0 link --from "$data/all_reduce_perf.txt" --csv -; has out "file,benchmark,bytes,measured_s"; [[ ! -e - ]]
 run 0 link --from "$data/all_reduce_perf.txt" --collective all_reduce_perf --csv times.csv; [[ $(wc -l <times.csv) -gt 5 ]]
@@ -36,7 +36,7 @@ run 0 link --from "$data/all_reduce_perf.txt" --algorithm Ring; has out "all-red
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-reduce by nccl-tree"
 run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
 for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
-run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file says itself"
+run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file gives itself"
 run 3 link --from "$data/all_reduce_perf.json" --collective all-gather; has err "found --collective all-gather; allowed: all-reduce, which the file says itself"
 # With several files, --collective and --ranks apply to those that do not say.
 grep -v all_reduce_perf "$data/all_reduce_perf.txt" | sed -e '/Rank/d' >silent.txt
@@ -61,7 +61,7 @@ run 0 link --from two_hosts.txt --from "$data/all_reduce_perf.txt" -o nodes.json
 # Two runs of unknown hosts of which the second is ten times as slow.
 sed -e '/Rank/s/ on .*//' "$data/all_reduce_perf.txt" >unknown.txt
 awk '/^ / { $6 *= 10 } { print }' unknown.txt >slow.txt
-run 0 link --from unknown.txt --from slow.txt; has err "slow.txt: half of its times are "
+run 0 link --from unknown.txt --from slow.txt; has err "slow.txt: half of its times differ by "
 run 3 link --from missing.txt; has err "missing.txt: found No such file"
 run 2 link --from "$data/all_reduce_perf.txt" -o missing/cluster.json; has err "cannot write missing/cluster.json: missing"
 
@@ -97,7 +97,7 @@ cp measured.json before.json
 run 2 transfer measured.json "${to_v100[@]}" -o ./measured.json; has err "would replace the measurement"
 cmp measured.json before.json || fail "the measurement was replaced"
 
-# What was written is read again, and is no measurement; nor is a datasheet.
+# The written file is read again, and is no measurement; a datasheet is none either.
 run 3 transfer v100.json "${to_v100[@]}" -o no.json; has err "the profile \"v100\" holds no measurement to transfer; stepcast-calibrate device makes one that does"
 run 3 transfer h100-datasheet "${to_v100[@]}" -o no.json; has err "--measured: found \"h100-datasheet\""; has err "holds no measurement"
 run 3 transfer measured.json --from h10-datasheet --to v100-datasheet -o no.json

@@ -1,6 +1,6 @@
-# What the tests of stepcast-calibrate's programs begin with, for `source`: they go into a folder of their own, with the
-# program's last output in the files out and err.
-# @pre $program is the program, the array `first` the arguments with which each run begins
+# The common start of tests of stepcast-calibrate's programs, for `source`. It enters a temporary folder, where the
+# files out and err have the program's last output.
+# @pre $program is the program, and the array `first` the arguments with which each run begins
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

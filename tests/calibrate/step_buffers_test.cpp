@@ -1,5 +1,5 @@
-// The memory of a whole step: laws that hold for every network, by going through its kernels with slots that remember
-// who wrote them; a chain by hand; and how much less it is than a buffer for each.
+// The memory of a whole step. Laws for every network are tested by a run through its kernels, with slots that remember
+// their last writer. A chain is derived by hand. The last test compares the memory with one buffer for each tensor.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "models/describe/json.hpp"
 #include "calibrate/step_buffers.hpp"
 #include "kernels/code/bfloat.hpp"
 #include "models/scenario/library.hpp"
@@ -31,7 +32,7 @@ StepToMeasure step_of(const std::string& workload, const std::string& variant, c
 std::size_t bytes_of(const Buffer& buffer) { return static_cast<std::size_t>(buffer.count) * size_of(buffer.element); }
 bool is_read(const Buffer& buffer) { return buffer.fill != Fill::zero; }
 
-/// Who wrote a slot last.
+/// The last writer of a slot.
 struct Written {
   std::size_t call = 0;
   std::size_t layer = StepCall::kUpdate;
@@ -42,9 +43,9 @@ struct Written {
 /// The content that a step found where it read: by call and buffer.
 using Reads = std::map<std::pair<std::size_t, std::size_t>, Written>;
 
-/// Goes through a step with these slots. Whatever is read was filled or written before, by as large a buffer of that
-/// type; what was filled is still there for the next step; and no kernel writes where it reads or writes another
-/// buffer.
+/// Runs a step with these slots. Every tensor that is read was filled or written before, by a buffer of that type and
+/// at least that size. Filled tensors survive until the next step. No kernel writes into a slot that holds another of
+/// its buffers.
 Reads go_through(const StepBuffers& plan) {
   std::map<std::size_t, Written> slots;
   for (std::size_t i = 0; i < plan.slots.size(); ++i)
@@ -153,7 +154,7 @@ double share_chained(const StepBuffers& plan, const Reads& reads, Role role) {
 
 }  // namespace
 
-TEST_CASE("a step's memory: what is read was written, kept as long as it is needed, and less than a buffer for each") {
+TEST_CASE("a step's memory: reads follow writes, data is kept while it is needed, and buffers are shared") {
   struct Case {
     const char *workload, *variant;
     double most;     ///< bytes of all buffers apart
@@ -210,7 +211,7 @@ TEST_CASE("a chain of three layers, by hand") {
   CHECK(slot(forward_relu, "x") == slot(forward1, "y"));
   CHECK(slot(forward2, "x") == slot(forward_relu, "y"));
   CHECK(slot(weight2, "x") == slot(forward_relu, "y"));
-  CHECK(slot(data_relu, "y") == slot(forward_relu, "y"));  // whose gradient is where y is above zero
+  CHECK(slot(data_relu, "y") == slot(forward_relu, "y"));  // its gradient is there if y is above zero
   CHECK(slot(data2, "u") == slot(forward2, "u"));
   CHECK(slot(weight2, "dy") == slot(data2, "dy"));
   CHECK(slot(data_relu, "dy") == slot(data2, "dx"));
@@ -223,9 +224,9 @@ TEST_CASE("a chain of three layers, by hand") {
   CHECK(slot(data2, "dx") == slot(forward2, "y"));  // which nobody reads
   // Filled: x, two weights, y3's gradient, and the two weights of the updates.
   CHECK(std::count_if(plan.slots.begin(), plan.slots.end(), [](const Slot& one) { return one.fill.has_value(); }) == 6);
-  // A tensor of activations has 64 B, a weight 256 B. Filled 2·64 + 4·256. Beside them y1, y3 and dx2 in one, y2,
-  // relu's dx, and two gradients of weights, the second of which is made when y2 and dx2 are free, and takes one of
-  // these, grown to 256.
+  // A tensor of activations has 64 B, a weight 256 B. Filled are 2·64 + 4·256. Beside them, one buffer holds y1, y3 and
+  // dx2. Others hold y2, relu's dx, and two gradients of weights. The second of these is made when y2 and dx2 are free,
+  // and takes one of them, grown to 256.
   CHECK(plan.bytes() == (2 * 64 + 4 * 256) + (2 * 64 + 2 * 256));
 }
 

@@ -85,7 +85,8 @@ class Samples(unittest.TestCase):
         self.write([*own, {"name": "a/b", "size": 1, "cold_s": [10.0]}, {"name": "c/d", "size": 1, "cold_s": [10.0], "repeats": 2}, {"name": "e/f", "size": 1, "cold_s": [1.0]}, {"name": "g/h", "size": 1, "cold_s": [2.0], "repeats": 2}, {"name": "i/j", "size": 1, "cold_s": [4.5]}])
         text = Path(self.path).read_text().split("\n")
         Path(self.path).write_text("\n".join(text[:1] + text[1 + len(OWN):]))
-        # 3 s of one pass, half of them of each of two; at least a launch, or half of one, but no more than it took.
+        # One pass loses 3 s, one of two passes half of that. At least a launch stays, or half of one, but no more than
+        # the measured time.
         self.assertEqual(self.read()[1], {"a/b": [(1, 7.0)], "c/d": [(1, 8.5)], "e/f": [(1, 1.0)], "g/h": [(1, 1.0)], "i/j": [(1, 2.0)]})
         self.assertEqual(peers.read_samples(self.path)[2], (3.0, 2.0))
         Path(self.path).write_text("\n".join(text[:1] + text[2 + len(OWN):]))

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "calibrate"))
 import torch_compressors as peers
 
 SIZES = (1, 7, 100, 512, 4099, 65537)
-EPSILON = 2.0**-24  # of fp32, to nearest
+EPSILON = 2.0**-24  # fp32, to nearest
 TRIALS, SIGMAS = 1000, 5
 
 
@@ -153,7 +153,8 @@ class RoundTrips(unittest.TestCase):
             self.assertEqual(state.indices.unique().numel(), max(1, n // 100))
             self.assertTrue(torch.equal(decoded[state.indices], x[state.indices]))
             self.assertEqual(int((decoded != 0).sum()), message.numel())
-        # Each of 200 elements is one of the two sent with p = 1/100: counts of 10,000 trials within 5 sqrt(10000 p (1 - p)) = 49.7 of 100.
+        # Each of 200 elements is one of the two sent with p = 1/100. Counts of 10,000 trials are within 5 sqrt(10000 p
+        # (1 - p)) = 49.7 of 100.
         counts = sum((round_trip("random-k", torch.ones(200))[0] for _ in range(10000)), torch.zeros(200))
         self.within(torch.full((200,), 100.0), counts, 5 * math.sqrt(10000 * 0.01 * 0.99))
 
@@ -207,7 +208,8 @@ class RoundTrips(unittest.TestCase):
                 self.assertAlmostEqual(float(mean), float(x[chosen].double().mean()), delta=1e-5)
                 self.assertTrue(bool((decoded[chosen] == mean).all()))
             self.assertEqual(int((decoded != 0).sum()), message[0].numel() + message[2].numel())
-        # Of about 32768 either way a sample of 327 has its third largest at 3/328 in expectation, beta with deviation 0.0053: below 0.036 within 5.
+        # There are about 32768 either way. The third largest of a sample of 327 is at 3/328 in expectation, beta with
+        # deviation 0.0053: below 0.036 within 5 deviations.
         self.assertLess(message[0].numel() + message[2].numel(), 65537 * (3 / 328 + 5 * 0.0053))
 
     def test_sketch(self):
@@ -251,7 +253,7 @@ class RoundTrips(unittest.TestCase):
         # As large as each other, σ = 1, 1, 1: budget·σ = 3 does not exceed their sum, and p = 3·1/3 = 1.
         basis = torch.linalg.qr(torch.randn(30, 3)).Q @ torch.linalg.qr(torch.randn(30, 3)).Q.T
         self.within(basis.flatten(), round_trip("atomo", basis.flatten())[0], 1e-5)
-        # σ = 10, 1, 1, 1, 1: 30 > 14, so the first is sure; then 2·1 > 4 is not, p = 2/4 for each of the others.
+        # σ = 10, 1, 1, 1, 1. 30 > 14, so the first is sure. Then 2·1 > 4 is false, so p = 2/4 for each of the others.
         u, v = torch.linalg.qr(torch.randn(30, 5)).Q, torch.linalg.qr(torch.randn(30, 5)).Q
         matrix = ((u * torch.tensor([10.0, 1, 1, 1, 1])) @ v.T).flatten()
         counts = []

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# stepcast-calibrate device --torch-step on a device that is made up: PyTorch's step among the profile's checks, beside the
-# own kernels', also after the measurement and then without measuring anything; what is no such step is refused by place.
-# With torch at hand, also what calibrate/torch_step.py itself writes.
+# stepcast-calibrate device --torch-step on a made-up device. PyTorch's step is among the profile's checks, beside the
+# own kernels', also after the measurement and then without measuring anything. Files that hold no such step are
+# refused, with the place. If torch is installed, the output of calibrate/torch_step.py is tested too.
 #     torch_step_test.sh STEPCAST-CALIBRATE SCENARIOS TORCH_STEP.PY
 set -uo pipefail
 program=$1 scenarios=$2 script=$3 first=(device --quick --largest 100000)
@@ -90,8 +90,8 @@ run 3 -o profile.json "${same[@]}" --torch-step wrong.json
 has err 'wrong.json: /device: found "NVIDIA H100"; allowed: "A made-up device", the device of the profile'
 cmp profile.json before.json || fail "the profile was replaced"
 
-# A step of which a layer was not measured is left out, and the others are there: without the weight gradients of the kernel
-# of 16 channels in bf16 its roofline would pass for a measurement.
+# A step with an unmeasured layer is left out, and the others are there. The kernel of 16 channels in bf16 has no weight
+# gradients. Its roofline would otherwise pass for a measurement.
 sed '/"layer\/conv2d-weight-gradient\/bf16 \[16, 16, /d' before.jsonl >part.samples.jsonl
 [[ $(wc -l <part.samples.jsonl) -lt $(wc -l <before.jsonl) ]] || fail "no layer was taken away"
 run 1 -o part.json "${same[@]}" --torch-step tf32.json --torch-step bf16.json --fit-only

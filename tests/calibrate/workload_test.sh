@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# stepcast-calibrate device --workload on a device that is made up (made_up_device.cpp, whose truth stands again below): what
-# the events add is in no time, every kind of layer and every update has an entry, a step assembled of them is the whole step,
-# and stepcast times the workloads by them.
+# stepcast-calibrate device --workload on a made-up device (made_up_device.cpp, whose constants are repeated below). No
+# time contains the events' own. Every kind of layer and every update has an entry. An assembled step equals the whole
+# step, and stepcast times the workloads by the entries.
 #     workload_test.sh STEPCAST-CALIBRATE SCENARIOS [STEPCAST]
 set -uo pipefail
 program=$1 scenarios=$2 stepcast=${3-} first=(device --quick --largest 100000)
@@ -37,9 +37,10 @@ for layer in layers:
     assert ("convolution by im2col" in layer["source"]) == (layer["shape"]["kind"] == "conv2d"), layer
 assert len({json.dumps([layer["shape"], layer["batch"], layer["dtype"]]) for layer in layers}) == len(layers), "a kind of work twice"
 
-# A made-up time scatters by 0.2 %, and the median of the least samples, 5, by 1.25 · 0.2 %/√5 = 0.11 %: of 4 us of launch
-# 4.5 ns. The events' 2 us are the difference of two such, 6.3 ns off or 0.32 %, and shift all other times by as much, 0.16 %
-# of the shortest. Five times what is to be expected is allowed: 1.6 % of the events, and 5·√(0.11² + 0.16²) = 1 % of a time.
+# A made-up time scatters by 0.2 %. The median of 5 samples, the fewest, scatters by 1.25 · 0.2 %/√5 = 0.11 %: 4.5 ns
+# for 4 us of launch. The events' 2 us are the difference of two such times: 6.3 ns off, or 0.32 %. They shift all other
+# times by as much, 0.16 % of the shortest. The test allows five times the expected: 1.6 % of the events, and 5·√(0.11²
+# + 0.16²) = 1 % of a time.
 close(2e-6, si(profile["device"]["event_overhead"]), 0.016, "events")
 close(4e-6, si(profile["launch_overhead"]["value"]), 0.01, "launch")
 updates = {f"{rule}-update/{dtype}" for rule in ("sgd", "sgd_momentum", "adam") for dtype in ("fp32", "bf16")}
@@ -107,7 +108,8 @@ run 0 -o tiny-profile.json --workload tiny.json
 python3 - <<'PYTHON' || fail "a transformer's layers"
 import json
 shapes = [layer["shape"] for layer in json.load(open("tiny-profile.json"))["layers"]]
-# Two tables, the sum with positions and that of a branch are one, two norms too, the gate and up product too; qkv and the projection.
+# The two tables have different shapes. The sum with positions and that of a branch are one, and so are two norms, and
+# the gate and up products. qkv and the projection are two more.
 assert sorted(shape["kind"] for shape in shapes) == sorted(["embedding"] * 2 + ["add", "layer_norm", "attention", "activation", "multiply", "softmax_loss"] + ["linear"] * 5), shapes
 assert [shape["function"] for shape in shapes if shape["kind"] == "activation"] == ["silu"], shapes
 PYTHON
@@ -121,7 +123,7 @@ from calibrated import *
 workload, variant, dtype = sys.argv[1:]
 shown = json.load(open("shown.json"))
 assert shown["dtype"] == dtype and shown["optimizer"] == "momentum", shown["dtype"]
-def work_alone(shape):  # what changes no kernel
+def work_alone(shape):  # fields that change no kernel
     return {key: value for key, value in shape.items() if key not in ("tied", "scale")}
 entries = {json.dumps([work_alone(layer["shape"]), layer["dtype"]]): layer for layer in layers}
 for layer in shown["layers"]:
@@ -151,7 +153,7 @@ if [[ -n $stepcast ]]; then
     show vgg19-bn-cifar10 vanilla "$dtype"
     show vgg19-bn-cifar10 pufferfish "$dtype"
   done
-  # Of another batch nothing but the update was measured.
+  # With another batch, only the update was measured.
   "$stepcast" show workload resnet20-cifar10 --dtype tf32 --profile "$PWD/profile.json" --batch 16 >out 2>err || fail "show workload by the profile"
   grep -Eq "^note: [1-9][0-9](\.[0-9]+)? % of forward, backward and update has no entry .* but follows from the roofline, which is within a factor" out || fail "no note on what was not measured"
   cat >scenario.json <<END

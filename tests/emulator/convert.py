@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""CUDA C++ to C++ for the emulator: what no macro can express, line by line, and nothing else.
+"""Converts CUDA C++ to C++ for the emulator, line by line: only the syntax that no macro can express.
 
-    convert.py SOURCE OUTPUT NAME    NAME: what compilers and errors call the source
+    convert.py SOURCE OUTPUT NAME    NAME: the name of the source in errors
 
     kernel<T><<<grid, block>>>(x, n)    becomes  launch("kernel<T>", Config(grid, block), [](const auto&... a) { kernel<T>(a...); }, x, n)
     __shared__ float x[2][N];           becomes  auto& x = shared<float [2][N]>([] {});
 
-What it does not understand is an error, with file and line.
+Unknown syntax is an error with file and line.
 """
 import re
 import sys
@@ -27,7 +27,7 @@ def code_of(text):
 
 
 def closing(code, at):
-    """Where the bracket that opens at `at` closes."""
+    """The place where the bracket that opens at `at` closes."""
     depth = 0
     for i in range(at, len(code)):
         depth += (code[i] in OPENING) - (code[i] in CLOSING)
@@ -37,7 +37,7 @@ def closing(code, at):
 
 
 def kernel_begin(code, end):
-    """Where the name before `end` begins, its template arguments included; blanks may lie between."""
+    """The begin of the name before `end`, with its template arguments; blanks may lie between."""
     end = len(code[:end].rstrip())
     at = end
     if code[at - 1] == ">":

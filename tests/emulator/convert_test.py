@@ -1,4 +1,4 @@
-"""What convert.py writes, and that it refuses what it does not understand, with the line."""
+"""The output of convert.py, and its refusal of unknown syntax, with the line."""
 import unittest
 
 from convert import NotUnderstood, convert

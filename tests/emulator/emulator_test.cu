@@ -124,7 +124,7 @@ __global__ void number(int* out, int count, int shift) {
 
 __global__ void overrun(int* out) {
   __shared__ int numbers[40];
-  int* number = numbers + threadIdx.x;  // whose bounds UndefinedBehaviorSanitizer does not know
+  int* number = numbers + threadIdx.x;  // UndefinedBehaviorSanitizer does not know its bounds
   *number = static_cast<int>(threadIdx.x);
   out[threadIdx.x] = *number;
 }
@@ -207,7 +207,7 @@ TEST_CASE("a missing barrier changes the result in some order") {
   set_order(Order::first_to_last);
 }
 
-TEST_CASE("who waits for ever is told, with the place") {
+TEST_CASE("a thread that waits for ever is reported, with the place") {
   const Numbers<int> out(kThreads);
   diverge<<<1, kThreads>>>(out);
   std::string wrong = told();
@@ -229,15 +229,15 @@ TEST_CASE("who waits for ever is told, with the place") {
   CHECK(out.read()[kThreads - 1] == 0);
 }
 
-TEST_CASE("accesses out of bounds are told") {
+TEST_CASE("accesses out of bounds are reported") {
   const auto with_shift = [](int shift) {
     return told_by_process([=] {
       const Numbers<int> out(100);
       number<<<1, 100>>>(out, 100, shift);
     });
   };
-  // 400 bytes end 112 bytes before a guard page, the next multiple of 256 being 512: one element behind meets the
-  // pattern, 28 of them the page. In front there is pattern down to the page's begin.
+  // 400 bytes end 112 bytes before a guard page, since the next multiple of 256 is 512. One element behind meets the
+  // pattern, 28 meet the page. In front, the pattern reaches down to the page's begin.
   const char* const address = "AddressSanitizer";
   CHECK_THAT(with_shift(1), ContainsSubstring(kSanitized ? address : "written behind a buffer of 400 bytes"));
   CHECK_THAT(with_shift(-1), ContainsSubstring(kSanitized ? address : "written before a buffer of 400 bytes"));
@@ -334,7 +334,7 @@ TEST_CASE("launches have a device's limits and indices") {
 }
 
 TEST_CASE("products are those of column-major matrices") {
-  // op(A) = (1 2 3; 4 5 6), op(B) = (1 0; 2 1; 0 3): op(A) op(B) = (5 11; 14 23), column by column 5 14 11 23.
+  // op(A) = (1 2 3; 4 5 6), op(B) = (1 0; 2 1; 0 3). op(A) op(B) = (5 11; 14 23), by columns 5 14 11 23.
   const std::vector<float> a = {1, 4, 2, 5, 3, 6}, a_transposed = {1, 2, 3, 4, 5, 6}, b = {1, 2, 0, 0, 1, 3},
                            b_transposed = {1, 0, 2, 1, 0, 3};
   const float two = 2, ten = 10, one = 1, none = 0;

@@ -104,7 +104,7 @@ float scalar(const void* value) { return *static_cast<const float*>(value); }
 
 std::int64_t bytes_of(cudaDataType_t type) { return type == CUDA_R_32F ? 4 : 2; }
 
-/// Of products that have run: what they wrote out of bounds is told as a kernel's would be.
+/// Products that have run report writes out of bounds like a kernel.
 cublasStatus_t finish() {
   if (const auto damage = stepcast::emulator::find_damage())
     stepcast::emulator::report_error(cudaErrorLaunchFailure, "a matrix product: " + *damage);

@@ -1,11 +1,12 @@
-// Runs a kernel on the host: a grid's blocks one after the other, a block's threads as fibers that are switched only
-// where they wait for each other.
+// Runs a kernel on the host. A grid's blocks run one after the other. A block's threads are fibers, which are switched
+// only when they wait for each other.
 //
-// What a run shows: results, for the order of threads and blocks that was chosen; accesses out of bounds; memory used
-// before it was written, which is filled with a pattern; waiting that never ends.
-// What it does not show: time; races between instructions that no barrier or warp operation separates, unless an order
-// of whole stretches between them reveals it; a missing fence; what asynchronous streams do. cuBLAS and CUB are
-// replaced by simple stand-ins, roundings of the device's functions (exp, tanh) are the host's.
+// A run shows results for the chosen order of threads and blocks, and accesses out of bounds. It shows reads of memory
+// that was never written, which holds a pattern, and waits that never end.
+//
+// A run does not show time, a missing fence, or effects of asynchronous streams. It shows races without a barrier or
+// warp operation between only if an order of whole stretches reveals them. Simple stand-ins replace cuBLAS and CUB.
+// Functions like exp and tanh round as on the host.
 #pragma once
 
 #include <array>
@@ -32,8 +33,8 @@ struct Place {
   }
 };
 
-/// In which order threads go on that could, and blocks of a grid one after the other. Whoever is first goes as far as
-/// it can before the next one begins, so that stretches between barriers are as far apart as they can be.
+/// The order in which ready threads continue, and in which blocks of a grid run. The first thread goes as far as it can
+/// before the next one begins, so stretches between barriers are as far apart as possible.
 enum class Order { first_to_last, last_to_first, shuffled };
 
 /// How the host thread's next launches run, at first as the environment has it: STEPCAST_EMULATED_ORDER, first-to-last
@@ -41,8 +42,8 @@ enum class Order { first_to_last, last_to_first, shuffled };
 /// @throws std::invalid_argument for another order in the environment
 void set_order(Order order);
 Order order();
-/// What memory holds before its first use, which hangs on the order: words of ones (NaN, -1), of bytes 0x7f (3.4e38),
-/// or of 1, since indices and minima may hide large numbers as sums hide small ones.
+/// The content of memory before its first use. It depends on the order: words of ones (NaN, -1), of bytes 0x7f
+/// (3.4e38), or of 1. Indices and minima may hide large numbers, and sums may hide small ones.
 void fill_unwritten(void* data, std::size_t bytes);
 
 struct Config {
@@ -59,7 +60,7 @@ struct Kernel {
   Place launched;
 };
 
-/// All blocks of a grid; a cooperative one's at once. What goes wrong becomes the last error (cudaGetLastError).
+/// Runs all blocks of a grid; those of a cooperative one at once. A fault becomes the last error (cudaGetLastError).
 void run_grid(const Kernel& kernel, const Config& config, bool cooperative, const std::function<void()>& thread);
 
 /// The conversion of kernel<<<...>>>(arguments) (convert.py).
@@ -93,8 +94,8 @@ std::size_t new_shared_variable();
 /// The running block's, filled by fill_unwritten before its first use.
 void* shared_memory(std::size_t variable, std::size_t bytes);
 
-/// What `__shared__ T name;` is converted to: one variable for each declaration, told by the type of its lambda, and in
-/// templates for each instantiation.
+/// The conversion of `__shared__ T name;`. Each declaration has one variable, identified by the type of its lambda; in
+/// templates, each instantiation has one.
 template <class T, class Declaration>
 T& shared(Declaration) {
   static_assert(std::is_trivially_default_constructible_v<T> && alignof(T) <= 64,

@@ -1,5 +1,5 @@
-// Buffers end at a page that nobody may touch, as far as an alignment of 256 bytes allows, and begin behind one; what
-// is left between is guarded by a pattern.
+// Buffers begin behind a page without access rights, and end before one, as far as an alignment of 256 bytes allows. A
+// pattern guards the gap.
 #include "tests/emulator/runtime.hpp"
 
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 
 struct Allocation {
   std::byte* pages;  ///< the first one that may be touched
-  std::size_t size;  ///< of those that may
+  std::size_t size;  ///< the accessible bytes
   std::byte* data;
   std::size_t bytes;
   std::thread::id owner;
@@ -101,8 +101,8 @@ Allocations& allocations() {
   return all;
 }
 
-/// Says what was running and lets the program die of the signal as it would have. snprintf and the like are no matter:
-/// the fault is the running code's own.
+/// Prints what was running, then lets the signal end the program as usual. Calls like snprintf are safe here, because
+/// the fault is in the running code.
 void on_fault(int signal, siginfo_t* info, void*) {
   const std::string running = running_thread();
   std::fprintf(stderr, "emulator: %s: no memory at %p, or not for writing\n",

@@ -17,11 +17,11 @@ void mark_guard(std::byte* data, std::size_t bytes);
 /// Whether nobody wrote there. Always, where AddressSanitizer watches them.
 bool is_intact(const std::byte* data, std::size_t bytes);
 
-/// Which of the buffers that this thread of the host allocated were written out of bounds; told once.
+/// The buffers of this host thread that were written out of bounds. Each is reported once.
 std::optional<std::string> find_damage();
 
-/// Has accesses to guard pages say what was running, before the program dies of them. cudaMalloc calls it first; others
-/// that handle SIGSEGV may come in between.
+/// Makes accesses to guard pages print what was running before the program ends. cudaMalloc calls it first, so other
+/// handlers of SIGSEGV may be installed later.
 void watch_faults();
 
 /// Kernel, block and thread that this thread of the host runs; empty if none.

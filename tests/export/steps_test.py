@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What measure_torch.py makes of marks in time, without torch: a clock that the test moves on. The workload that it writes is
-read by stepcast, where that is built.
+"""measure_torch.py's use of marks in time, without torch: the test moves the clock on. stepcast, if built, reads the written
+workload.
+
     steps_test.py [STEPCAST]"""
 import json
 import subprocess

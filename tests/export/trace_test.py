@@ -101,8 +101,8 @@ class Tracing(unittest.TestCase):
     def test_torchvision_gives_the_shipped_tables(self):
         # Layer by layer alike; names differ where the shipped tables number what torchvision leaves nameless.
         alike = (Counter(), Counter())
-        # Inception's auxiliary loss is outside the module; inside, torchvision concatenates the halves of each split
-        # branch of Mixed_7b and Mixed_7c, 2 · 384 channels of 8 x 8, before the block's own concatenation.
+        # Inception's auxiliary loss is outside the module. Inside, torchvision concatenates the halves of each split
+        # branch of Mixed_7b and Mixed_7c, 2 · 384 channels of 8 x 8. The block's own concatenation follows.
         inception = (Counter({'{"classes": 1000, "kind": "softmax_loss"}': 1}), Counter({'{"elements": 49152, "kind": "concat"}': 4}))
         for name, size, difference in (("resnet18", 224, alike), ("resnet50", 224, alike), ("vgg16", 224, alike), ("alexnet", 224, alike), ("inception_v3", 299, inception)):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-// Bytes to the readers of benchmarks of links, and what they read to the fit: whatever they are, the answer is a
-// cluster, BadInput with a place, or std::invalid_argument from the fit.
+// Feeds bytes to the readers of link benchmarks, and their result to the fit. For all bytes, the answer is a cluster,
+// BadInput with a place, or std::invalid_argument from the fit.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

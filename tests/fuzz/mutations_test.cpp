@@ -1,5 +1,5 @@
-// Documents that ship, with something wrong: whatever is changed in them, the answer is a value or an error that names
-// its place, in time and within memory.
+// Shipped documents with changes. After any change, the answer is a value or an error that names its place, in time and
+// within memory.
 //
 //     mutations_test COUNT [SEED]      the mutations 0 to COUNT - 1
 //     mutations_test only I [SEED]     mutation I alone, printed first

@@ -1,5 +1,5 @@
-// The layers that sweep memory: CPU references against PyTorch's formulas written out in double, their gradients
-// against central differences of those, and what the header comments promise of NaN, infinities and ties.
+// The layers that sweep memory. CPU references are tested against PyTorch's formulas in double. Their gradients are
+// tested against central differences. The rules for NaN, infinities and ties in the headers are tested too.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -240,8 +240,8 @@ TEST_CASE("activations of zeros, infinities and NaN") {
   CHECK(std::isnan(silu[2]));
   CHECK(Vector(silu.begin() + 3, silu.begin() + 5) == Vector{0, 0});
   require_close(0.7310585786300049, silu[5], 1e-7, "e/(1 + e)");
-  // silu: 0·∞ in both infinities' gradients, s(0) = 1/2 at zeros, s + s (1 - s) at 1 with s as above; far below zero
-  // nothing overflows.
+  // silu: 0·∞ in the gradients at both infinities, s(0) = 1/2 at zeros, s + s (1 - s) at 1 with s as above. Far below
+  // zero, nothing overflows.
   const Vector slope = numbers(run(*activation_layer({ActivationKind::silu, 7}, Precision::fp32).data_gradient, 1,
                                    {{0, Vector(7, 1.0)}, {1, {kNan, kInfinity, -kInfinity, 0, -0.0, 1, -1e4}}}),
                                2);
@@ -407,7 +407,7 @@ TEST_CASE("max pool: the first of equal ones, the first NaN, -∞ alone") {
         Vector{0, 10, 0, 20, 30, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("pools that cannot be are refused") {
+TEST_CASE("impossible pools are refused") {
   CHECK_THROWS_AS(pool_layer({false, 1, 2, 2, 1, 2, 0, 5, 5}, Precision::fp32),
                   std::invalid_argument);  // windows of padding alone
   CHECK_THROWS_AS(pool_layer({true, 1, 6, 6, 1, 0, 0, 5, 5}, Precision::fp32), std::invalid_argument);  // no window
@@ -487,7 +487,7 @@ TEST_CASE("embedding: rows of the table; backward is forward's transpose") {
 }
 
 TEST_CASE("SGD with momentum: two steps") {
-  // μ = 0.9, η = 0.1, w = 1, v = 0, g = 1 twice: v = 1, w = 0.9; v = 1.9, w = 0.71.
+  // μ = 0.9, η = 0.1, w = 1, v = 0, and g = 1 twice: first v = 1, w = 0.9; then v = 1.9, w = 0.71.
   const Kernel kernel = sgd_momentum_update(Precision::fp32);
   const Workspace one = run(kernel, 1, {{0, {1}}, {1, {1}}, {2, {0}}});
   require_close(0.9, numbers(one, 1)[0], 1e-7, "w");
@@ -499,8 +499,8 @@ TEST_CASE("SGD with momentum: two steps") {
 
 TEST_CASE("Adam: two steps") {
   // From m = v = 0 with g = 2: m̂ = 2, v̂ = 4, so w falls by 0.001·2/(2 + 1e-8). Then with g = 1: m = 0.9·0.2 + 0.1 =
-  // 0.28, m̂ = 0.28/(1 - 0.81); v = 0.999·0.004 + 0.001 = 0.004996, v̂ = 0.004996/(1 - 0.998001) = 2.49925, √v̂ =
-  // 1.580902. 1 - β₂ has 24 - 10 bits of float left, so v within 2^-15 and w's steps within 2^-15 of 0.001.
+  // 0.28, m̂ = 0.28/(1 - 0.81). v = 0.999·0.004 + 0.001 = 0.004996, v̂ = 0.004996/(1 - 0.998001) = 2.49925, √v̂ =
+  // 1.580902. 1 - β₂ has 24 - 10 bits of float left, so v is within 2^-15, and w's steps are within 2^-15 of 0.001.
   Kernel kernel = adam_update(Precision::fp32);
   kernel.parameters = {1};
   const Workspace one = run(kernel, 1, {{0, {2}}, {1, {1}}, {2, {0}}, {3, {0}}});
@@ -588,7 +588,7 @@ TEST_CASE("layers on small shapes: no two entries alike") {
   CHECK(seen.size() > 100);
 }
 
-TEST_CASE("a difference is found beyond what a buffer allows") {
+TEST_CASE("a difference beyond a buffer's tolerance is found") {
   const float a[] = {1, 100}, b[] = {1.05F, 100}, c[] = {1.0005F, 100}, tiny[] = {0x1p-149F, 0},
               twice[] = {0x1p-148F, 0}, none[] = {0, 0}, infinite[] = {1, std::numeric_limits<float>::infinity()};
   const Buffer entry{"x", Element::f32, 2, Fill::zero, true, 0, 1e-3},
@@ -660,8 +660,8 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
                      [=](double e) {
                        return std::pair{average ? 0.0 : 48.0 * batch, (average ? 0.0 : 48.0 * batch) - e * 48 * batch};
                      }});
-  // The models write log-probabilities forward; ours a loss and a sum of 4 bytes a row, and labels of 4 bytes are read;
-  // backward the sum and the label.
+  // The models write log-probabilities in the forward pass; ours writes a loss and a sum of 4 bytes a row. Ours also
+  // reads labels of 4 bytes, and in the backward pass the sum and the label.
   cases.push_back({stepcast::SoftmaxLoss{.classes = 100, .rows = 3},
                    [](Precision p) {
                      return softmax_loss_layer({100, 3}, p);

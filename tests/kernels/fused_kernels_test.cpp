@@ -21,7 +21,7 @@ std::vector<float> sum_of(std::vector<float> e, const std::vector<float>& g) {
 
 }  // namespace
 
-TEST_CASE("decode-sum: what decoding and adding message by message gives") {
+TEST_CASE("decode-sum equals decoding and adding message by message") {
   int methods = 0;
   for (const Kernel& kernel : compressor_kernels()) {
     if (kernel.pass != "decode-sum") continue;
@@ -65,13 +65,13 @@ TEST_CASE("decode-sum: two halves") {
   CHECK(floats(w, 1) == std::vector<float>{3, 0});
 }
 
-TEST_CASE("error feedback in the encoder: the codes of g + e, and what they leave out") {
+TEST_CASE("error feedback in the encoder: the codes of g + e, and their error") {
   struct Method {
     std::string name, encode, decode;
     std::vector<std::size_t> wire;  ///< buffers of the fused kernel, as decode wants them
     std::size_t codes, codes_of_encode;
     std::vector<std::size_t> scales, scales_of_encode;  ///< filled before encode runs
-    float tolerance;                                    ///< of sent + residual against g + e; each is rounded once
+    float tolerance;                                    ///< for sent + residual against g + e; each is rounded once
   };
   const Method methods[] = {
       {"fp16", "cast/fp16-encode", "cast/fp16-decode", {2}, 2, 1, {}, {}, 1e-6F},
@@ -113,7 +113,7 @@ TEST_CASE("scales of the fused encoders are those of the sweeps they replace") {
   }
 }
 
-TEST_CASE("top-k with error feedback: what was sent and what is left are g + e") {
+TEST_CASE("top-k with error feedback: the message and the rest add up to g + e") {
   for (const std::int64_t n : {1, 100, 4097, 99991}) {
     const std::vector<float> g = gradient(n, Input::normal, 5), e = gradient(n, Input::normal, 6), c = sum_of(e, g);
     const Workspace fused = run("compensate-encode-remember/top-k", n, {{0, g}, {1, e}}),

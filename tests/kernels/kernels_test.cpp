@@ -1,5 +1,5 @@
-// The mathematics of the kernels' CPU references: error bounds, unbiasedness, exact oracles, input that is no number,
-// and that descriptors move the bytes for which models/compressor/ prices the passes of that name.
+// The mathematics of the kernels' CPU references: error bounds, unbiasedness, exact oracles, and NaN as input.
+// Descriptors move the bytes that models/compressor/ prices for passes of the same name.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -163,13 +163,13 @@ TEST_CASE("QSGD: within N/s, zeros stay zeros") {
     return qsgd_decode(qsgd_code(x, qsgd_scale(norm, 127), 127, 0), qsgd_step(norm, 127), 127);
   };
   CHECK(through(0, 0) == 0);
-  // Whatever its size, the largest of a bucket of one keeps all but rounding: of 2^-120 a level is 2^-127, rounded to
-  // 2^-149.
+  // The largest element of a bucket of one keeps all but rounding, whatever its size. For 2^-120, a level is 2^-127,
+  // rounded to 2^-149.
   for (const float norm : {0x1p-120F, 0x1p-100F, 0x1p-99F, 1.0F, 3.0F, 0x1.8p127F})
     for (const float x : {norm, -norm})
       require_close(static_cast<double>(x), static_cast<double>(through(x, norm)), norm == 0x1p-120F ? 1e-6 : 3e-7,
                     "the largest");
-  // Rounded down, half of it is level 63 of 127. Of the least denormals too there are levels.
+  // Rounded down, half of it is level 63 of 127. The least denormals have levels too.
   for (const float norm : {0x1p-148F, 0x1p-101F, 0x1p-100F, 2.0F, 0x1p127F})
     CHECK(qsgd_code(norm / 2, qsgd_scale(norm, 127), 127, 0xffffffffU) == 127 + 63);
   CHECK(std::isnan(through(1, kInfinity)));
@@ -245,8 +245,8 @@ TEST_CASE("random-k: k distinct indices; every element as often as any other") {
     CHECK(static_cast<std::int64_t>(distinct.size()) == kept_of(n));
     CHECK(*distinct.rbegin() < n);
   }
-  // n = 37, k = 5 of 20,000 seeds: each element is drawn with probability q = 5/37, and a count of the mean 20,000·q
-  // has a deviation of sqrt(20,000·q(1-q)) = 48.4; so kept elements scaled by n/k are unbiased.
+  // n = 37, k = 5, 20,000 seeds. Each element is drawn with probability q = 5/37. A count with mean 20,000·q has a
+  // deviation of sqrt(20,000·q(1-q)) = 48.4. Kept elements scaled by n/k are therefore unbiased.
   std::map<std::uint32_t, int> counts;
   for (std::uint64_t seed = 0; seed < 20000; ++seed)
     for (std::uint64_t j = 0; j < 5; ++j) ++counts[permuted(j, 37, seed)];
@@ -344,7 +344,7 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
   methods["natural"] = Natural{.exponent_bits = 7};  // the kernel that is there writes codes of a byte
   methods["sketchml"] = SketchMl{.quantiles = 256};
   methods["powersgd"] = PowerSgd{.rank = 4};
-  // Of standard normal elements erfc(1/√2) are at least 1 in magnitude; so for 2^-5 and 2^-10.
+  // A share erfc(1/√2) of standard normal elements is at least 1 in magnitude; likewise for 2^-5 and 2^-10.
   const double above[] = {std::erfc(1 / std::sqrt(2.0)), std::erfc(0x1p-5 / std::sqrt(2.0)),
                           std::erfc(0x1p-10 / std::sqrt(2.0))};
   methods["inceptionn"] =
@@ -363,7 +363,9 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
     const std::string method = other == method_of.end() ? kernel.method : other->second;
     const CodecPlan plan = make_plan(methods.at(method), method == "powersgd" || method == "atomo" ? matrix : vector);
     std::vector<CodecKernel> passes = encode_kernels(plan);
-    const auto add = [&](const std::vector<CodecKernel>& more) { passes.insert(passes.end(), more.begin(), more.end()); };
+    const auto add = [&](const std::vector<CodecKernel>& more) {
+      passes.insert(passes.end(), more.begin(), more.end());
+    };
     add(decode_kernels(plan, 1));
     add(plan.decode.further);
     add(decode_kernels(plan, kMessages));

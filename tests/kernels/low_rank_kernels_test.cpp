@@ -65,7 +65,7 @@ TEST_CASE("PowerSGD: products of a matrix of two rows and three columns") {
         std::vector<float>{0, 0, 2, 4, 3, 6});
 }
 
-TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were made of") {
+TEST_CASE("Gram-Schmidt: orthogonal unit vectors with the same span") {
   for (const std::int64_t n : {1, 2, 7, 33, 4097, 99991, 1 << 20})
     for (const Input input : {Input::normal, Input::denormals}) {
       const std::int64_t length = matrix_view(n).columns, r = matrix_view(n).rank(4);
@@ -136,7 +136,7 @@ TEST_CASE("PowerSGD: a matrix of rank four comes back") {
       FAIL(m[i] << " became " << back[i] << ", left " << left[i]);
 }
 
-TEST_CASE("SVD: singular values that are known") {
+TEST_CASE("SVD: known singular values") {
   // diag(3, -5, 1): 5, 3, 1. All ones, 4 x 4: 4, 0, 0, 0.
   const std::vector<float> sigma = floats(decomposed({3, 0, 0, 0, -5, 0, 0, 0, 1}, 9), 2);
   for (std::size_t i = 0; i < 3; ++i)

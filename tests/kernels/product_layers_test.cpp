@@ -90,8 +90,8 @@ void require_alike(const Values& expected, const Values& got, double relative, c
 // fp32 stores numbers to 2^-24 of them.
 constexpr double kStored = 1e-6;
 
-/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>: a linear map's gradients are its adjoints,
-/// for independent dy, x and weights. To 1e-5 of the norms, since everything is stored in fp32.
+/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>. A linear map's gradients are its adjoints, for
+/// independent dy, x and weights. The tolerance is 1e-5 of the norms, since everything is stored in fp32.
 void check_adjoints(const LayerKernels& layer, std::int64_t n, std::uint64_t seed) {
   using F = ProductForward;
   using D = ProductDataGradient;
@@ -425,8 +425,8 @@ TEST_CASE("LSTM: factorized gates are the gates of the products") {
 
 namespace {
 
-/// d/ds f(θ + s δ) at 0 by central differences of fourth order: of step e = 0.02, so e⁴ of the fifth derivative, 1e-7,
-/// and fp32's 6e-8 divided by e, 3e-6.
+/// d/ds f(θ + s δ) at 0 by central differences of fourth order, with step e = 0.02. The error has e⁴ times the fifth
+/// derivative, 1e-7, and fp32's 6e-8 divided by e, 3e-6.
 template <class F>
 double derivative(const Values& theta, const Values& direction, F f) {
   constexpr double e = 0.02;
@@ -649,7 +649,7 @@ TEST_CASE("least traffic: every tensor once") {
         4 * (4 * 48 + 72));
 }
 
-TEST_CASE("layers' references are total: any input, the same twice, and what is no number is not lost") {
+TEST_CASE("layers' references are total: any input, the same twice, and NaN is kept") {
   for (const Kernel& kernel : layer_kernels())
     for (const std::int64_t n : {1, 2, 3}) check_total(kernel, n);
   Bench linear(*linear_layer({.in = 4, .out = 3, .rows = 1}, Precision::bf16).forward, 2);
@@ -669,8 +669,8 @@ TEST_CASE("a name and its parameters tell kernels apart; the same name has the s
     }
 }
 
-// The tolerance's two sides: operands cut to 10 bits of mantissa, as a tensor core may, pass in tf32 and not in fp32; a
-// tenth of a unit more in one of two operands' entries does not pass in tf32.
+// Both sides of the tolerance. Operands cut to 10 bits of mantissa, as a tensor core may cut them, pass in tf32 but not
+// in fp32. A tenth of a unit more in one of the two operands' entries does not pass in tf32.
 TEST_CASE("tolerances let tensor cores pass, and nothing larger") {
   for (const Kernel& kernel : layer_kernels()) {
     if (kernel.method == "bf16") continue;

@@ -206,7 +206,7 @@ TEST_CASE("3LC: any message decodes") {
 
 TEST_CASE("3LC: timings take the codes of normal input, whatever the seed") {
   constexpr std::int64_t n = 99991;
-  for (const std::uint64_t seed : {0, 1, 2, 3}) {  // by which checks draw the share of zeros
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {  // checks draw the share of zeros by these seeds
     const std::vector<float> x = gradient(n, Input::normal, seed);
     const Workspace quantized = run("quantize/3lc", n, {{0, x}, {1, {largest_of(x)}}});
     const std::vector<std::uint8_t> codes(bytes(quantized, 2), bytes(quantized, 2) + quantized.bytes(2));

@@ -59,7 +59,7 @@ TEST_CASE("samples are drawn evenly") {
   }
 }
 
-TEST_CASE("samples are magnitudes of elements, of one sign where a sign is asked for") {
+TEST_CASE("samples are magnitudes of elements, of the requested sign if any") {
   for (const std::int64_t n : {1, 2, 33, 511, 99991})
     for (const Input input : kInputs) {
       const std::vector<float> x = gradient(n, input, 7);
@@ -79,8 +79,8 @@ TEST_CASE("samples are magnitudes of elements, of one sign where a sign is asked
 }
 
 TEST_CASE("DGC: the sampled threshold is reached by about k elements") {
-  // The k-th largest of s samples is reached by a share of all that is Beta(k, s - k + 1): mean k/(s + 1), deviation
-  // about √k/s. With n = 2^20: s = 10485, k = 104, so 0.00992 of 1048576 with a deviation of 0.000973.
+  // The share of all elements that reach the k-th largest of s samples is Beta(k, s - k + 1). Its mean is k/(s + 1),
+  // its deviation about √k/s. With n = 2^20: s = 10485, k = 104, so 0.00992 of 1048576 with a deviation of 0.000973.
   const std::int64_t n = 1 << 20;
   const std::vector<float> x = gradient(n, Input::normal, 3);
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -98,7 +98,7 @@ TEST_CASE("DGC: the sampled threshold is reached by about k elements") {
   }
 }
 
-TEST_CASE("DGC: what reaches the threshold is sent and cleared, the rest stays") {
+TEST_CASE("DGC: elements at the threshold are sent and cleared, the rest stays") {
   for (const std::int64_t n : kSizes)
     for (const Input input : kInputs) {
       const std::vector<float> v = gradient(n, input, 5), u = gradient(n, Input::normal, 6);

@@ -1,6 +1,6 @@
-// The product layers' tolerances at the lengths that networks have: products made here as a GPU may make them (operands
-// cut to tf32, sums in fp32 that are cut off or in another order, parts of a sum and columns rounded to bf16) are
-// within them, and a sum with one product too few, or one of a wrong pair, is not.
+// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them: operands
+// cut to tf32, sums in fp32 cut off or in another order, partial sums and columns rounded to bf16. They are within the
+// tolerances. A sum with one product too few, or with a wrong pair, is not.
 #include <algorithm>
 #include <cmath>
 #include <functional>

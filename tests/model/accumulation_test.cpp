@@ -60,7 +60,7 @@ Compressor random_compressor() {
 }  // namespace
 
 TEST_CASE("a step of several passes, by hand") {
-  // f = 30, b = 60, u = 2 ms; ring of 100 MB among 4 at 10 Gb/s: 120 ms. 4 passes: 4·90 + 120 + 2 ms.
+  // f = 30, b = 60, u = 2 ms. A ring of 100 MB among 4 at 10 Gb/s takes 120 ms. 4 passes take 4·90 + 120 + 2 ms.
   const Workload w = accumulating(simple_workload(30_ms, 60_ms, 2_ms, 100_MB), 4);
   CHECK(w.samples() == 4);
   require_close(0.362, w.compute().si(), 1e-12, "4·(30 + 60) + 2 ms");
@@ -87,9 +87,9 @@ TEST_CASE("a step of several passes, by hand") {
 }
 
 TEST_CASE("the exchange overlaps with the last backward pass only, which alone it slows") {
-  // Two gradients of 50 MB after 30 ms of backward each; a ring among 2 at 1 GB/s takes 50 ms for either; γ_o = 1.2; u
-  // = 2 ms. 3 passes: 2·(30 + 60), 30, then 36 ms until the first is ready; it travels until 86, the second, ready at
-  // 72, until 136.
+  // Two gradients of 50 MB after 30 ms of backward each. A ring among 2 at 1 GB/s takes 50 ms for either. γ_o = 1.2, u
+  // = 2 ms. 3 passes take 2·(30 + 60), 30, then 36 ms until the first is ready. It travels until 86; the second, ready
+  // at 72, travels until 136.
   const Workload w = accumulating(workload_of(30_ms, {{50e6, 0.03}, {50e6, 0.03}}, 0_s, 2_ms), 3);
   Exchange exchange;
   exchange.grouping = Grouping::per_tensor;
@@ -131,7 +131,7 @@ TEST_CASE("m passes add (m-1)(f + b) to a synchronous step") {
       1000);
 }
 
-TEST_CASE("a sample takes the less time the more passes a step has, and at last what it takes to compute") {
+TEST_CASE("more passes in a step take less time for each sample, down to computing alone") {
   property(
       "any strategy",
       [] {

@@ -48,7 +48,7 @@ WorkloadTable gpt(int batch, Count s, Count h, Count heads, Count vocabulary) {
 
 }  // namespace
 
-TEST_CASE("each kind of layer keeps what its backward reads") {
+TEST_CASE("each kind of layer keeps the inputs of its backward pass") {
   // A layer alone reads its input from the sample; elements of 4 bytes.
   const auto kept = [](const LayerShape& shape) { return activations_of(table_of({{"a", shape}})); };
   CHECK(kept(Conv2d{3, 8, {3, 3}, 2, {1, 1}, 1, true, {10, 10}}) == 4_B * 300.0);
@@ -57,8 +57,8 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   // 6 steps keep input 4, output 5, four gates and a state 25. Ranks 2 and 3 in each of four gates add 20.
   CHECK(kept(Lstm{4, 5, 6}) == 4_B * (6 * (4 + 5 + 25.0)));
   CHECK(kept(Lstm{4, 5, 6, LstmTensors::gates, 2, 3}) == 4_B * (6 * (4 + 5 + 25 + 20.0)));
-  // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60; fused the output, 48, and 12 numbers of
-  // fp32.
+  // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60. Fused: the output, 48, and 12 numbers
+  // of fp32.
   CHECK(kept(Attention{2, 8, 6, 5}) == 4_B * (48 + 80 + 60.0));
   CHECK(kept(Attention{2, 8, 6, 5, {}, true}) == 4_B * (48 + 80 + 48 + 12.0));
   // One head of keys and values: k and v are 20 each.
@@ -81,7 +81,7 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(SoftmaxLoss{10, 3, true}) == 8_B * 3.0);
 }
 
-TEST_CASE("norms and rotary positions by simple operations keep what these read") {
+TEST_CASE("norms and rotary positions by simple operations keep the operations' inputs") {
   // 3 rows of 4: 12 elements in fp32, their normalized values, a number of each row; the input itself where it
   // is in fp32.
   const auto kept = [](const LayerShape& shape, Dtype dtype) {
@@ -101,7 +101,7 @@ TEST_CASE("norms and rotary positions by simple operations keep what these read"
   CHECK(attends(true) == 4_B * (8 + 24 + 8 + 2.0));
 }
 
-TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
+TEST_CASE("a tensor with several readers is kept once, one without readers not at all") {
   // ReLU keeps its output, which the product reads; GELU its input, which is the product's output before it.
   CHECK(activations_of(
             table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) ==
@@ -109,8 +109,8 @@ TEST_CASE("a tensor that several layers read is kept once, and one that none rea
   CHECK(activations_of(
             table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::gelu, 8}}, {"c", Linear{8, 2}}})) ==
         4_B * (4 + 8 + 8.0));
-  // A product of q, k and v at once; and one each, of which all read the norm's output: x, norm, q, k, v, and what the
-  // projection reads.
+  // First one product for q, k and v. Then one each, which all read the norm's output: x, norm, q, k, v, and the
+  // projection's input.
   const Attention attention{2, 8, 6};
   const double scores = 2 * 36;
   CHECK(activations_of(
@@ -135,8 +135,8 @@ TEST_CASE("a tensor that several layers read is kept once, and one that none rea
 }
 
 TEST_CASE("a transformer's activations are Korthikanti's") {
-  // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b of a block in halves, of which 3 a s² b are the dropout
-  // of scores.
+  // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b for a block in halves. The dropout of scores takes 3 a s²
+  // b of them.
   const double b = 3, s = 64, h = 96, a = 4, v = 1000;
   const double block =
       34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
@@ -153,9 +153,9 @@ TEST_CASE("a transformer's activations are Korthikanti's") {
 }
 
 TEST_CASE("a ResNet-50 keeps its convolutions' and its ReLUs' outputs") {
-  // 11,113,984 elements of convolutions (timm's table: 11.11 M activations), 9,608,704 of ReLUs, by stages of 3, 4, 6,
-  // 3 blocks of widths 64, 128, 256, 512; the image, the maxima with their places, the means, three numbers for each
-  // class, a label.
+  // Convolutions have 11,113,984 elements (timm's table: 11.11 M activations). ReLUs have 9,608,704, in stages of 3, 4,
+  // 6, 3 blocks of widths 64, 128, 256, 512. The rest is the image, the maxima with their places, the means, three
+  // numbers for each class, and a label.
   const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 3 * 1000,
                places = 64 * 56 * 56 + 1;
   CHECK(activations(load("resnet50", {{"batch", 2}})).si() == 2 * (4 * elements + 8 * places));
@@ -175,10 +175,10 @@ TEST_CASE("blocks are told by the first number of a name") {
                       .layers) == std::vector<LayerRange>{{1, 3}, {3, 5}});
 }
 
-TEST_CASE("of a block that is computed again what enters it is kept") {
-  // Blocks of 8 -> 32 -> 8 elements; each keeps its 8 inputs, and while its backward runs what it computed again: 32
-  // before and 32 after the GELU. Fullest at the last block: 8 of each input so far, the loss' probabilities are read
-  // by then.
+TEST_CASE("a recomputed block keeps its input") {
+  // Blocks of 8 -> 32 -> 8 elements. Each keeps its 8 inputs. While its backward pass runs, it also has the recomputed
+  // 32 before and 32 after the GELU. The fullest moment is at the last block. It has 8 for each input so far, and the
+  // loss' probabilities are already read.
   const auto network = [](int blocks, Count classes) {
     std::vector<std::pair<std::string, LayerShape>> layers{{"first", Linear{4, 8}}};
     for (int i = 0; i < blocks; ++i) {
@@ -205,7 +205,7 @@ TEST_CASE("of a block that is computed again what enters it is kept") {
   CHECK(activations(again(deep)).si() == 48 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
 }
 
-TEST_CASE("a share of the blocks computed again is spread evenly") {
+TEST_CASE("recomputed blocks are spread evenly") {
   std::vector<std::pair<std::string, LayerShape>> layers;
   for (int i = 0; i < 12; ++i)
     for (const char* part : {"x", "y"}) layers.emplace_back(fmt::format("b.{}.{}", i, part), Add{1});
@@ -226,7 +226,7 @@ TEST_CASE("a share of the blocks computed again is spread evenly") {
   CHECK(indices(0.01).empty());
 }
 
-TEST_CASE("blocks that are not computed again keep all") {
+TEST_CASE("blocks that are not recomputed keep all") {
   // Every second block of a deep GPT: 24 blocks keep all of theirs, 24 keep the 2 s h of their input.
   WorkloadTable deep = again(gpt(1, 64, 96, 4, 1));
   deep.transformer->layers = 48;

@@ -114,7 +114,7 @@ Strategy random_strategy(int p) {
 }  // namespace
 
 TEST_CASE("bounds by hand") {
-  // p = 4, 10 Gb/s (0.8 ns/B), 5 us, γ = 0.1 ns/B, h = 0.05 ns/B; n = 100 MB; 30 + 60 + 2 ms of computation.
+  // p = 4, 10 Gb/s (0.8 ns/B), 5 us, γ = 0.1 ns/B, h = 0.05 ns/B, n = 100 MB. Computation takes 30 + 60 + 2 ms.
   Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
   cluster.reduction_cost = 0.1_ns_per_B;
   cluster.host_cost = 0.05_ns_per_B;
@@ -135,18 +135,18 @@ TEST_CASE("bounds by hand") {
         "compressed all-reduce");
   // Gathered and reduced, each lg 4·α and 3/4·1e8·0.85 ns; a quarter of the update.
   check(scenario_of(cluster, ShardedStrategy{}), 0.0905, 20e-6, 0.1275, 7.5e-3, 0.1275, "sharded");
-  // In 2 groups of 2: gathered and reduced, each α and 1/2·1e8·0.85 ns, and 50 MB summed up by two, α and
-  // 2·1/2·5e7·0.85 ns; 50 MB and 25 MB added; half of the update.
+  // In 2 groups of 2. Gathering and reducing take α and 1/2·1e8·0.85 ns each. Two workers sum 50 MB, which takes α and
+  // 2·1/2·5e7·0.85 ns. 50 MB and 25 MB are added. The update is half.
   check(scenario_of(cluster, ShardedStrategy{.group_size = 2}), 0.091, 15e-6, 0.1275, 7.5e-3, 0.1275,
         "sharded in groups");
   // α; 2·1e8·0.85 ns = 170 ms; 2·1e8·0.1 ns = 20 ms
   check(scenario_of(cluster, GossipStrategy{}), 0.092, 5e-6, 0.170, 0.020, 0.170, "gossip");
-  // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms to add,
-  // 4·2e8·0.05 ns to copy in and out, and 2 ms of update, which the server does (asynchronous: for each worker)
+  // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once. It takes 4·1e8·0.1 ns = 40 ms to add,
+  // and 4·2e8·0.05 ns to copy in and out. The server does the 2 ms of update (asynchronous: for each worker).
   ParameterServerStrategy server;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.082, 0.320, "parameter server");
-  // With a shard on each worker 3/4 n leave it as pushes and as much as pulls, 150 MB by one link; each shard adds 4·25
-  // MB, copies 3·50 MB and updates a quarter. One shard beside a worker is pulled for by three: 300 MB.
+  // With a shard on each worker, 3/4 n leave it as pushes and as much as pulls: 150 MB on one link. Each shard adds
+  // 4·25 MB, copies 3·50 MB and does a quarter of the update. One shard beside a worker sends to three: 300 MB.
   server.placement = ServerPlacement::co_located;
   server.shards = 4;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.120, 0.018, 0.120, "a server on every worker");
@@ -166,7 +166,7 @@ TEST_CASE("bounds by hand") {
   cluster.host_cost = 0.05_ns_per_B;
   // Averaged every 4 steps: a fourth of all of it, of the two messages too.
   check(scenario_of(cluster, LocalSgdStrategy{.steps = 4}), 0.092, 2.5e-6, 0.031875, 1.875e-3, 0.092, "local SGD");
-  // Of 1 s a message two are no bound of a pipelined step, which has several exchanges on their way.
+  // Two messages of 1 s each do not bound a pipelined step, which overlaps several exchanges.
   cluster.link.latency = 1_s;
   check(scenario_of(cluster, PipelinedStrategy{}), 0.092, 2, 0.1275, 7.5e-3, 0.1275, "pipelined");
   check(scenario_of(cluster, AllReduceStrategy{}), 0.092, 2, 0.1275, 7.5e-3, 2, "not pipelined");
@@ -185,7 +185,7 @@ TEST_CASE("bounds by hand") {
   check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.088, 0.360, "stale-synchronous, slower");
 }
 
-TEST_CASE("what must leave a machine or rack, by hand") {
+TEST_CASE("bytes that must leave a machine or rack, by hand") {
   // 32 workers, 100 Gb/s (12.5 GB/s), inner links of 120 GB/s; n = 100 MB.
   Cluster cluster = star_cluster(32, 100_Gbps);
   const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
@@ -199,10 +199,12 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(AllReduceStrategy{}, 12e-3, "all-reduce");
   check(benchmark(Operation::all_gather), 6e-3, "all-gather");
   check(benchmark(Operation::reduce_scatter), 6e-3, "reduce-scatter");
-  // Sharded over all: gathered and scattered. Inside machines neither leaves them; 8 all-reduces of 12.5 MB between 4:
-  // 8·2·3·12.5 MB over 4·12.5 GB/s. In groups of two machines: 2 all-gathers, 100 MB between the two, over 4 NICs, 4
-  // ms, as much scattered, and 16 all-reduces of 6.25 MB between two machines: 16·2·6.25 MB over 50 GB/s, 4 ms more. In
-  // halves of machines 4 all-reduces of 25 MB between 4 machines.
+  // Sharded over all: gathered and scattered. Inside machines, neither leaves them. 8 all-reduces of 12.5 MB between 4
+  // machines take 8·2·3·12.5 MB over 4·12.5 GB/s.
+  //
+  // In groups of two machines, 2 all-gathers move 100 MB between the two over 4 NICs, 4 ms. As much is scattered. 16
+  // all-reduces of 6.25 MB between two machines take 4 ms more: 16·2·6.25 MB over 50 GB/s. In halves of machines, there
+  // are 4 all-reduces of 25 MB between 4 machines.
   check(ShardedStrategy{}, 12e-3, "sharded");
   check(ShardedStrategy{.group_size = 8}, 12e-3, "sharded inside machines");
   check(ShardedStrategy{.group_size = 16}, 12e-3, "sharded inside pairs of machines");
@@ -237,19 +239,19 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(GossipStrategy{true}, 8e-3, "gossip by two NICs");
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 7};
   check(GossipStrategy{true}, 16e-3, "gossip by one of 7 NICs");
-  // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a
-  // host.
+  // Racks of 8 have uplinks worth 2 links: 2·3·100 MB over 4·25 GB/s = 6 ms. Into a host, it is 2·31/32·100 MB / 12.5
+  // GB/s.
   cluster.topology = Racks{8, 4.0, 0_us};
   check(AllReduceStrategy{}, 15.5e-3, "racks");
   cluster.topology = Racks{8, 16.0, 0_us};
   check(AllReduceStrategy{}, 24e-3, "uplinks of half a link's worth");
-  // 12 workers, 4 of them and 4 dedicated servers in the second rack: the other 8 push 100 MB each over half a link:
-  // 128 ms.
+  // 12 workers; 4 of them and 4 dedicated servers are in the second rack. The other 8 push 100 MB each over half a
+  // link: 128 ms.
   cluster.workers = 12;
   server.shards = 4;
   check(server, 128e-3, "servers in a rack with workers");
-  // The last machine has one worker and so one of its NICs, by which 100 MB must come: 8 ms, where 2·4·100 MB over all
-  // (4·4 + 1)·12.5 GB/s take 3.8 ms.
+  // The last machine has one worker and so one of its NICs. 100 MB must come in there, which takes 8 ms. 2·4·100 MB
+  // over all (4·4 + 1)·12.5 GB/s take 3.8 ms.
   cluster.workers = 33;
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
   check(AllReduceStrategy{}, 8e-3, "a machine of one");
@@ -289,8 +291,8 @@ TEST_CASE("a slow link, by hand") {
   check(AllReduceStrategy{}, 0.16, "racks");
 }
 
-TEST_CASE("latency: the way to the farthest, where messages at the best one take less") {
-  // 8 machines of 4 with 1 us inside and a NIC of 40 ms; lg 32 = 5 messages, or one out of a machine: 40.001 ms.
+TEST_CASE("latency: the way to the farthest worker, if messages at the best latency take less") {
+  // 8 machines of 4 with 1 us inside and a NIC of 40 ms. lg 32 = 5 messages, or one out of a machine: 40.001 ms.
   Cluster cluster = star_cluster(32, 10_Gbps, 40_ms);
   cluster.topology = Nodes{4, {100_GBps, 1_us}, 1};
   const Workload w = simple_workload(1_ms, 1_ms, 0_s, 1_MB);
@@ -315,8 +317,8 @@ TEST_CASE("latency: the way to the farthest, where messages at the best one take
 }
 
 TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of unequal servers") {
-  // 8 workers in one machine, in two groups of 4: 3/4·100 MB gathered and as much scattered, and a quarter of it
-  // all-reduced among two: 175 MB by inner links of 120 GB/s.
+  // 8 workers in one machine, in two groups of 4. 3/4·100 MB are gathered, and as much scattered. A quarter of that is
+  // all-reduced among two. Inner links of 120 GB/s carry 175 MB.
   Cluster cluster = star_cluster(8, 100_Gbps);
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 1};
   const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
@@ -327,9 +329,9 @@ TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of 
     return found.bandwidth.si();
   };
   require_close(175e6 / 120e9, bound(ShardedStrategy{.group_size = 4}), 1e-12, "groups inside one machine");
-  // A ninth worker in a machine of its own, with the second server, which holds nothing of the one tensor: 100 MB leave
-  // that machine and come back, in 16 ms, where two equal servers would bring 8·50 MB into it and back. Of the inner
-  // links' bytes half are pushed to others, and a half pulled 8 times: 450 MB on the mean server's host.
+  // A ninth worker is in another machine, with the second server, which holds nothing of the one tensor. 100 MB leave
+  // that machine and come back, in 16 ms. With two equal servers, 8·50 MB would go into it and back. Half of the inner
+  // links' bytes are pushes to others, and a half is pulled 8 times: 450 MB on the mean server's host.
   cluster.workers = 9;
   require_close(450e6 / 120e9,
                 bound(ParameterServerStrategy{
@@ -337,7 +339,7 @@ TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of 
                 1e-12, "unequal servers");
 }
 
-TEST_CASE("what is encoded again in each round of a ring bounds a step") {
+TEST_CASE("repeated encoding in each round of a ring bounds a step") {
   // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements among 4. Each of 3 rounds
   // decodes and adds 250,000 of 8-bit in 3 operations each, finds the largest in 2 and quantizes in 10.
   Scenario scenario =
@@ -382,7 +384,7 @@ TEST_CASE("the best links of fabrics, by hand") {
   check(Operation::all_to_all, 3e-6, 0.075, "TCP, half the latency");
 }
 
-TEST_CASE("what a shard does bounds a step whatever the compressor") {
+TEST_CASE("a shard's work bounds a step with any compressor") {
   // 8 workers push 4 MB as 2 MB of fp16; a shard adds 16 MB at 1 ns/B besides casting.
   Cluster cluster = star_cluster(8, BytesPerSecond(1e11));
   cluster.reduction_cost = 1_ns_per_B;

@@ -102,14 +102,14 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
     const CodecPlan all = make_plan(qsgd, Tensor{{1000, 1000}}), one = make_plan(qsgd, Tensor{{share}});
     // Messages: d + 4 bytes to p hosts, a p-th each; then a share and 4 bytes from each.
     const double exchange = (p - 1) * (kAlpha + 1000004.0 / p * kBeta) + ring_gather(p, static_cast<double>(share + 4));
-    const double codec =
-        time(encode_kernels(all)) + time(decode_kernels(one, p)) + time(encode_kernels(one)) + time(decode_kernels(all, 1));
+    const double codec = time(encode_kernels(all)) + time(decode_kernels(one, p)) + time(encode_kernels(one)) +
+                         time(decode_kernels(all, 1));
     require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), qsgd), w), 1e-9,
                   fmt::format("p = {}", p));
   }
 }
 
-TEST_CASE("all-to-all: sums that no hop could encode again, one of all messages can; with an error of its own") {
+TEST_CASE("all-to-all: the sum of all messages can be encoded again, hop by hop it cannot; it has a separate error") {
   const Workload w = one_matrix();
   const int p = 4;
   // 250,000 of 1,000,000 elements: a bit each and the means, or a hundredth of them with 4 bytes of index.
@@ -135,8 +135,8 @@ TEST_CASE("all-to-all: kernels of signs, of their momentum, and of 1-bit's two e
   const double signs = 2 * (10e-6 + 4.125 * 10e-6) + (10e-6 + 5 * 0.03125 * 10e-6);
   require_close(signs, codec(SignSgd{}), 1e-9, "signs");
   require_close(signs + 10e-6 + 12 * 10e-6, codec(Signum{}), 1e-9, "SIGNUM");
-  // 1-bit, 8 B of means more a message. The gradient and its error are added, 12 MB, packed and, for the new error,
-  // unpacked and subtracted, 12 MB; so is, of 3 MB each, what 4 messages of a part add up to.
+  // 1-bit, with 8 B of means more for each message. The gradient and its error are added, 12 MB, and packed. For the
+  // new error, they are unpacked and subtracted, 12 MB. The sum of 4 messages of a part takes the same with 3 MB each.
   const auto both = [](double megabytes, double message) {
     return 4 * 10e-6 + (2 * 3 * megabytes + 2 * (megabytes + message)) * 10e-6;
   };
@@ -174,7 +174,7 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
     }
 }
 
-TEST_CASE("the codec's own device is the one that codes, beside whatever a workload's profile is of") {
+TEST_CASE("the codec's own device encodes, whatever the workload's profile") {
   // fp16 of 1,000,000 elements at no launch: 6 MB through 1 GB/s to encode and as much to decode, by whatever the table
   // was timed.
   WorkloadTable table;
@@ -295,7 +295,7 @@ TEST_CASE("no compressor changes the computation's part of the step") {
   }
 }
 
-TEST_CASE("what was assumed of a payload is said") {
+TEST_CASE("assumptions about a payload are noted") {
   const Workload w = one_matrix();
   CHECK(build_step_graph(scenario(4, carried_by(Carrier::automatic), TopK{}), w).assumed.empty());
   CHECK_THAT(build_step_graph(scenario(4, carried_by(Carrier::automatic), Threshold{.density = 0.02}), w).assumed,

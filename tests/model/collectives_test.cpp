@@ -1,5 +1,5 @@
-// Collectives against oracles: every schedule is carried out on symbolic data and must leave what its operation
-// promises; every closed form must equal the sum over its schedule's rounds.
+// Collectives against oracles. Every schedule runs on symbolic data and must leave the result of its operation. Every
+// closed form must equal the sum over its schedule's rounds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -165,8 +165,8 @@ std::string broken_promise(Operation operation, const Machine& machine, std::siz
   return "";
 }
 
-/// An all-to-all keeps what arrives apart from what leaves, which the machine's one buffer cannot show: every rank
-/// must send block j to rank j, once, and nothing else.
+/// An all-to-all separates received data from sent data, which the machine's one buffer cannot show. Every rank must
+/// therefore send block j to rank j, once, and nothing else.
 std::string broken_all_to_all(const Schedule& schedule) {
   const auto p = static_cast<std::size_t>(schedule.participants);
   std::vector<int> messages(p * p, 0);
@@ -183,8 +183,8 @@ std::string broken_all_to_all(const Schedule& schedule) {
   return "";
 }
 
-/// The closed form by definition: in each round one message, the bytes over the busiest link in its busier
-/// direction, and what the busiest participant adds.
+/// The closed form by definition. Each round has one message, the bytes on the busiest link in its busier direction,
+/// and the busiest participant's additions.
 struct Counted {
   double rounds = 0, wire = 0, reduced = 0, sent = 0;
 };
@@ -250,7 +250,7 @@ Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const 
 
 }  // namespace
 
-TEST_CASE("every schedule does what its operation promises") {
+TEST_CASE("every schedule gives its operation's result") {
   for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
     INFO(label(entry, p, parameters));
     const Schedule schedule = entry.schedule(p, parameters);
@@ -431,7 +431,7 @@ TEST_CASE("terms are on the path that the messages take") {
 }
 
 TEST_CASE("each message waits for the mean of its own ring") {
-  // 0 → 1 → 2 → 0 of 1, 2 and 6 us, 3 us in the mean, and 3 → 4 → 3 of 10 and 20 us, in any order.
+  // 0 → 1 → 2 → 0 with 1, 2 and 6 us, 3 us in the mean, and 3 → 4 → 3 with 10 and 20 us, in any order.
   const Round round = {{0, 1, {}}, {3, 4, {}}, {1, 2, {}}, {4, 3, {}}, {2, 0, {}}};
   const std::vector<double> mean = even_latencies(round, {1e-6, 10e-6, 2e-6, 20e-6, 6e-6});
   REQUIRE(mean.size() == 5);
@@ -470,8 +470,8 @@ TEST_CASE("groups that span machines pay the far path") {
   CHECK(inner_messages(4, 1) == 6);  // no machines: one price for all
 }
 
-TEST_CASE("of several rings' bytes out of a machine the busiest NIC takes its share") {
-  // α 3 us, 0.8 ns/B out of a machine, 0.1 inside; p = 16, n = 160 MB: 15 rounds of 10 MB from each rank.
+TEST_CASE("the busiest NIC takes its share of several rings' bytes out of a machine") {
+  // α 3 us, 0.8 ns/B out of a machine, 0.1 inside. p = 16, n = 160 MB: 15 rounds of 10 MB from each rank.
   Prices prices;
   prices.path = {PathPrice{9_us, 1.1_ns_per_B}, PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B},
                  PathPrice{1_us, 0.1_ns_per_B}, PathPrice{7_us, 2.3_ns_per_B}};
@@ -512,8 +512,8 @@ TEST_CASE("each NIC carries one ring out of a machine and one into it") {
 }
 
 TEST_CASE("NCCL's tree is chains inside machines and two trees between them") {
-  // Two machines of 3, pair 0: in either, 1 -> 2 -> 0; then 3 -> 0 in one tree and 0 -> 3 in the other, and all the way
-  // back. One segment of either half.
+  // Two machines of 3, pair 0: in either, 1 -> 2 -> 0. Then 3 -> 0 in one tree and 0 -> 3 in the other, and all the way
+  // back. Each half has one segment.
   const Schedule schedule = nccl_tree::all_reduce(6, {.group_size = 3});
   CHECK(schedule.blocks == 2);
   REQUIRE(schedule.rounds == 2 + 1 + 1 + 2);
@@ -546,9 +546,9 @@ TEST_CASE("NCCL's tree is chains inside machines and two trees between them") {
 }
 
 TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread over its NICs") {
-  // 0.8 ns/B out of a machine, inside 0.01; free messages. 8 machines of 8: each of 8 NICs carries 2n/8, half of what
-  // 4 trees' 4 NICs do. Inside nobody sends more than 2n: from the tail of a chain to its head each sends n up and n
-  // down; 2n·0.3 ns/B is longer than 2n/8·0.8.
+  // 0.8 ns/B out of a machine, 0.01 inside, and free messages. 8 machines of 8: each of 8 NICs carries 2n/8, half of
+  // the load of 4 trees on 4 NICs. Inside, nobody sends more than 2n. From the tail of a chain to its head, each sends
+  // n up and n down. 2n·0.3 ns/B takes longer than 2n/8·0.8.
   const auto beta = [](int pairs, int nics, SecondsPerByte inside) {
     Prices prices;
     prices.path.fill({0_s, 0.8_ns_per_B});
@@ -558,18 +558,18 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
     const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
     return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;
   };
-  // Of 4096 segments 2(7 + 3) are on their way: half a percent.
+  // With 4096 segments, 2(7 + 3) are in transit: half a percent.
   require_close(0.8e-9 / 8, beta(8, 8, 0.01_ns_per_B), 0.006, "8 pairs on 8 NICs");
   require_close(0.8e-9 / 4, beta(4, 4, 0.01_ns_per_B), 0.006, "4 pairs on 4 NICs");
   require_close(0.8e-9 / 4, beta(4, 8, 0.01_ns_per_B), 0.006, "4 pairs on 8 NICs");
   require_close(0.8e-9 / 4, beta(8, 4, 0.01_ns_per_B), 0.006, "8 pairs on 4 NICs");
   require_close(0.8e-9, beta(1, 1, 0.01_ns_per_B), 0.006, "all by the one");
-  // Of 8 chains each worker is one's head, with 2n/8 out to other machines, and another's tail, which sends nothing down
-  // of n/8 and is where nothing comes up from: 7/8·2n + 2n/8 at most.
+  // With 8 chains, each worker is one chain's head, with 2n/8 out to other machines. It is another's tail, which sends
+  // none of the n/8 down and receives none from below. In all: 7/8·2n + 2n/8 at most.
   require_close(0.3e-9, beta(8, 8, 0.3_ns_per_B), 0.006, "2n inside");
 }
 
-TEST_CASE("a library's algorithms are what auto chooses among") {
+TEST_CASE("auto chooses among a library's algorithms") {
   const Prices prices = star_prices(1_us, 1_ns_per_B);
   const std::vector<Algorithm> library = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
   const auto chosen = [&](Operation operation, Bytes bytes, std::span<const Algorithm> among) {
@@ -582,7 +582,7 @@ TEST_CASE("a library's algorithms are what auto chooses among") {
   // It has none for these.
   CHECK(chosen(Operation::all_to_all, 8_B, library) == Algorithm::pairwise);
   CHECK(chosen(Operation::broadcast, 8_B, library) == Algorithm::binomial_tree);
-  // Where none of its own can be it is a single ring over again, or else all.
+  // If no algorithm of the library fits, it takes a single ring again, or else any.
   const auto alone = [&](Algorithm one, int p, const Machines& machines, const CollectiveChoice& choice) {
     return decide(Operation::all_reduce, choice, 8_B, p, prices, machines, {}, {}, {&one, 1}).algorithm->algorithm;
   };
@@ -604,8 +604,8 @@ TEST_CASE("a library's algorithms are what auto chooses among") {
 }
 
 TEST_CASE("one ring of many is a ring, and a ring between groups is the ring of each share") {
-  // Two groups of three, the ring between them in blocks of n/6: after two rounds inside, position 0 holds share 1 =
-  // blocks 2 and 3; group 0 sends block 2, group 1 block 3, both to the same position of the other group.
+  // Two groups of three, and the ring between them in blocks of n/6. After two rounds inside, position 0 holds share 1
+  // = blocks 2 and 3. Group 0 sends block 2, group 1 block 3, both to the same position of the other group.
   const Schedule schedule = hierarchical::all_reduce(6, {.group_size = 3});
   CHECK(schedule.blocks == 6);
   REQUIRE(schedule.rounds == 2 + 2 + 2);
@@ -620,7 +620,7 @@ TEST_CASE("one ring of many is a ring, and a ring between groups is the ring of 
   CHECK(is(between[3], 3, 0, 3));
   CHECK(is(between[4], 4, 1, 5));
   CHECK(is(between[5], 5, 2, 1));
-  // One ring in groups of two of five: in each it leaves at the first worker. 1 0 3 2 4, each sends to the next.
+  // One ring in two groups of five: it leaves each at the first worker. 1 0 3 2 4, each sends to the next.
   const Round one = multi_ring::all_gather(5, {.group_size = 2}).round(0);
   const int order[] = {1, 0, 3, 2, 4};
   for (std::size_t i = 0; i < 5; ++i) {
@@ -656,7 +656,8 @@ TEST_CASE("a price is the sum of its terms") {
   terms.copied = 2_MB;
   const PricedCost cost = price(terms, some_prices());
   require_close(38e-6, cost.latency.si(), 1e-14, "2·3 us + 4·5 us + 5·1 us + 7 us");
-  // 1e6·0.8 + 3e6·1.7 + 4e6·0.1 + 1e6·2.3 ns on the links = 0.8 + 5.1 + 0.4 + 2.3 ms; 2e6·0.05 ns = 0.1 ms of copying
+  // On the links, 1e6·0.8 + 3e6·1.7 + 4e6·0.1 + 1e6·2.3 ns = 0.8 + 5.1 + 0.4 + 2.3 ms. Copying takes 2e6·0.05 ns = 0.1
+  // ms.
   require_close(8.7e-3, cost.bandwidth.si(), 1e-14, "wire and copies");
   require_close(3e-3, cost.reduction.si(), 1e-14, "1e7 · 0.3 ns");
   require_close(20e-6, cost.setup.si(), 1e-14, "S");
@@ -707,8 +708,8 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
             {.group_size = h, .between_groups = Algorithm::recursive_doubling});
       check(in_groups + a * (2 * levels) + n / p * b * (2 * between) + n / p * g * between, all_reduce,
             Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::halving_doubling});
-      // Gathers and scatters: the inside once, (h-1)(α + n/h β), and (G-1)(α + n/p β) or lg G α + (G-1)·n/p β; the
-      // scatters add all that they move.
+      // Gathers and scatters. The inside takes (h-1)(α + n/h β) once. Between, it is (G-1)(α + n/p β) or lg G α +
+      // (G-1)·n/p β. The scatters add all that they move.
       const Seconds once = (a + n / h * b) * inside, by_ring = (a + n / p * b) * between,
                     by_doubling = a * levels + n / p * b * between;
       const Seconds added = n * g * (inside / h + between / p);
@@ -918,7 +919,7 @@ TEST_CASE("a free message makes segments as many as allowed, a free byte makes t
   CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(1_us, 0_ns_per_B), {1}).parameters.segments == 1);
 }
 
-TEST_CASE("choices that cannot be") {
+TEST_CASE("impossible choices") {
   const Prices prices = star_prices(1_us, 1_ns_per_B);
   CollectiveChoice hierarchical;
   hierarchical.algorithm = Algorithm::hierarchical;
@@ -931,7 +932,7 @@ TEST_CASE("choices that cannot be") {
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, {8}).parameters.group_size == 1);
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size ==
         6);  // all on one machine
-  // What all-reduces between groups need not gather between them.
+  // An algorithm for all-reduces between groups may be unable to gather between them.
   hierarchical.between_groups = Algorithm::halving_doubling;
   CHECK_THROWS_AS(decide(Operation::all_gather, hierarchical, 1_MB, 16, prices, {8}), std::invalid_argument);
   CHECK(fitted(hierarchical, Operation::all_reduce) == hierarchical);

@@ -79,7 +79,7 @@ TEST_CASE("communicators share out the ranks") {
     RC_ASSERT(static_cast<int>(ranks.size()) == p);
     for (int rank = 0; rank < p; ++rank) RC_ASSERT(ranks[rank] == rank);
   });
-  // 12 ranks in groups of 4: 0 1 2 3, 4 5 6 7, 8 9 10 11; those of one position are 0 4 8, 1 5 9 and so on.
+  // 12 ranks in groups of 4: 0 1 2 3, 4 5 6 7, 8 9 10 11. The ranks of one position are 0 4 8, 1 5 9 and so on.
   CHECK(inside_groups(4, 12).rank(1, 2) == 6);
   CHECK(between_groups(4, 12).rank(1, 2) == 9);
   CHECK(between_groups(4, 12).count(12) == 4);
@@ -122,7 +122,7 @@ TEST_CASE("all ranks in one communicator are as without") {
   });
 }
 
-TEST_CASE("where the members are says what their messages pass") {
+TEST_CASE("the places of members decide the path of their messages") {
   const Machines eight{8, 2};
   const auto where = [&](Communicators among, int p) { return placement(among, p, eight); };
   CHECK(where({}, 64) == Placement::machines);
@@ -137,7 +137,7 @@ TEST_CASE("where the members are says what their messages pass") {
   // Groups of 2: each machine has four ranks of one position, one after the other.
   CHECK(machines_seen({32, 2}, 64, eight).workers == 4);
   CHECK(machines_seen({12, 1}, 48, eight).workers == 1);
-  // Ranks 0, 2, 4, 6 of a machine have NICs 0, 1, 2, 3 where neighbours share four, 0, 0, 1, 1 where they share two.
+  // Ranks 0, 2, 4, 6 of a machine have NICs 0, 1, 2, 3 if neighbours share four, and 0, 0, 1, 1 if they share two.
   CHECK(machines_seen({32, 2}, 64, {8, 4, NicOfGpu::in_turn}).nics == 1);
   CHECK(machines_seen({32, 2}, 64, {8, 4, NicOfGpu::neighbours}).nics == 4);
   CHECK(machines_seen({32, 2}, 64, {8, 2, NicOfGpu::neighbours}).nics == 2);
@@ -164,9 +164,9 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
 }
 
 TEST_CASE("groups that are machines gather inside them and share their NICs between them, by hand") {
-  // 2 machines of 4 workers; 1 GB/s and 10 us between them, 1 TB/s and no latency inside. A block of 3 MB takes 3 us
-  // inside: 3 rounds of a ring of 12 MB. Between, each of 4 pairs sums 8 MB up, 2 rounds of 4 MB, all out of a machine
-  // at once: 16 MB over one NIC, 8 over each of two, 4 over each of four.
+  // 2 machines of 4 workers, with 1 GB/s and 10 us between them, 1 TB/s and no latency inside. Inside, a ring of 12 MB
+  // has 3 rounds with blocks of 3 MB, 3 us each. Between, each of 4 pairs sums 8 MB in 2 rounds of 4 MB, all out of a
+  // machine at once. That is 16 MB over one NIC, 8 over each of two, 4 over each of four.
   for (const auto& [nics, nic_load] : {std::pair{1, 16e6}, {2, 8e6}, {4, 4e6}}) {
     const Cluster cluster = on_nodes(8, 4, nics);
     const CachedPrices prices(cluster);
@@ -205,8 +205,8 @@ TEST_CASE("closed form and routes agree where groups are machines, or some to a 
         if (g > 1)
           for (const Algorithm algorithm : {Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck})
             agree(prices.decide(Operation::all_gather, choice_of(algorithm), n, inside_groups(g, p)));
-        // Where a machine has several of a communicator's members, some messages stay inside, and fewer leave than the
-        // form assumes.
+        // If a machine has several members of a communicator, some messages stay inside. Fewer leave than the form
+        // assumes.
         if (g == gpus)
           for (const Algorithm algorithm :
                {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling}) {

@@ -36,7 +36,8 @@ Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
   return c;
 }
 
-/// In Gb/s: fp16 pays up to 4 Gb/s, twice as fast at 1; top-k from 25 Gb/s on, where 2 is the square root of 100/25.
+/// In Gb/s: fp16 pays up to 4 Gb/s, and is twice as fast at 1. Top-k pays from 25 Gb/s on; its 2 is the square root of
+/// 100/25.
 Crossovers of_bandwidths() {
   const double unit = 1e9 / 8;
   return crossovers_of(parse_axis_range("1Gbps..100Gbps"), 25,
@@ -48,7 +49,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("the text: what is compared, along what, over what; one row an alternative") {
+TEST_CASE("the text: the metric, the field and the reference; one row an alternative") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
   CHECK(text.starts_with(
@@ -77,7 +78,7 @@ TEST_CASE("whole numbers: the last and the first, each alone where there is one"
   CHECK(says(to_csv(c), "\n4,fp16,pays,7,9,2,2\n"));
 }
 
-TEST_CASE("only equals are shown as 1x") {
+TEST_CASE("only equal scores are shown as 1x") {
   const std::string text = to_text(
       crossovers_of(parse_axis_range("2..9"), 64,
                     {[](double) { return 1.0; }, [](double) { return 0.99998; }, [](double) { return 1 + 1e-12; }}));
@@ -97,7 +98,7 @@ TEST_CASE("the CSV has a line for each interval, in SI") {
   CHECK(!says(csv, "none,pays"));
 }
 
-TEST_CASE("the JSON has the intervals and all that was evaluated") {
+TEST_CASE("the JSON has the intervals and all evaluated values") {
   const Json json = crossover_document(of_bandwidths(), Json::object());
   CHECK(json["worth"] == "throughput_samples_per_s");
   CHECK(json["along"]["si_unit"] == "B_per_s");

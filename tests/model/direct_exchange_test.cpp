@@ -62,7 +62,7 @@ double fluid_time(std::vector<Flow> flows, std::size_t links) {
   return now;
 }
 
-/// All p workers push to all shards. Links: out of worker i is i, into shard j is p + j; shard j is co-located
+/// All p workers push to all shards. Link i leads out of worker i, and link p + j into shard j. Shard j is co-located
 /// with worker j, whose own push crosses no link.
 std::vector<Flow> pushes(const std::vector<Bytes>& shards, int p, bool co_located) {
   std::vector<Flow> flows;
@@ -82,13 +82,13 @@ TEST_CASE("the fluid simulation by hand") {
   // Two flows share link 0, one of them and a third share link 1: rates 1/2 each, bytes 1, 2, 2. At t = 2 the
   // first ends; the second, alone on link 0 but with the third on link 1, keeps 1/2. All end at t = 4.
   CHECK(fluid_time({{{0}, 1}, {{0, 1}, 2}, {{1}, 2}}, 2) == 4);
-  // Flows 0 and 1 on link 0, flow 1 also on link 1 with flows 2 and 3: flow 1 gets 1/3, flow 0 the other 2/3.
+  // Flows 0 and 1 are on link 0; flow 1 is also on link 1 with flows 2 and 3. Flow 1 gets 1/3, flow 0 the other 2/3.
   const auto rate = fair_rates({{{0}, 1}, {{0, 1}, 1}, {{1}, 1}, {{1}, 1}}, 2);
   require_close(2.0 / 3, rate[0], 1e-12, "flow 0");
   require_close(1.0 / 3, rate[1], 1e-12, "flow 1");
 }
 
-TEST_CASE("pushes to dedicated shards take what max-min fair sharing gives") {
+TEST_CASE("pushes to dedicated shards take the time of max-min fair sharing") {
   property(
       "for any sizes of any number of shards",
       [] {
@@ -104,7 +104,7 @@ TEST_CASE("pushes to dedicated shards take what max-min fair sharing gives") {
       2000);
 }
 
-TEST_CASE("pushes to co-located shards take what max-min fair sharing gives") {
+TEST_CASE("pushes to co-located shards take the time of max-min fair sharing") {
   property(
       "for any sizes of up to p shards",
       [] {
@@ -131,7 +131,7 @@ TEST_CASE("closed forms of equal shards") {
   CHECK(shard_exchange_cost(std::vector<Bytes>(3), 4, false).empty());  // nothing to send
 }
 
-TEST_CASE("what a worker sends on average") {
+TEST_CASE("bytes that a worker sends on average") {
   // 3 + 5 bytes. Dedicated: each worker sends 8. Co-located, p = 4: 3 of 4 workers send each: 8 · 3/4.
   const std::vector<Bytes> shards{3_B, 5_B};
   CHECK(shard_exchange_cost(shards, 4, false).sent == 8_B);
@@ -140,7 +140,7 @@ TEST_CASE("what a worker sends on average") {
   CHECK(shard_exchange_cost(shards, 4, false).reduced == 0_B);  // servers add, in a task of their own
 }
 
-TEST_CASE("what the busiest worker copies") {
+TEST_CASE("bytes that the busiest worker copies") {
   // Its own messages, whatever else passes the link: 3 + 5 + 9 = 17 bytes.
   const std::vector<Bytes> shards{3_B, 5_B, 9_B};
   CHECK(shard_exchange_cost(shards, 8, false).copied == 17_B);
@@ -151,7 +151,7 @@ TEST_CASE("what the busiest worker copies") {
   CHECK(neighbour_exchange_cost(5_B, 4).copied == 10_B);
 }
 
-TEST_CASE("neighbour exchange takes what max-min fair sharing gives") {
+TEST_CASE("neighbour exchange takes the time of max-min fair sharing") {
   for (int p = 2; p <= 9; ++p) {
     std::vector<Flow> flows;
     const auto count = static_cast<std::size_t>(p);

@@ -100,8 +100,8 @@ TEST_CASE("band: computing scales, communication does not") {
 }
 
 TEST_CASE("band: measured times stand on the device and at the batch that they are of") {
-  // Both layers by the roofline of one profile, whose constants are all off by one factor: what is measured of the whole
-  // is what they add up to on either side. The update was not measured.
+  // Both layers use the roofline of one profile, whose constants are all off by one factor. The error of the whole is
+  // the errors' sum on either side. The update was not measured.
   const DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 1_us, 0.2);
   WorkloadTable table = two_layers(profile);
   table.measured = MeasuredTimes{5_ms, 9_ms, {}, {}, 8, Dtype::fp32, profile};
@@ -205,9 +205,9 @@ TEST_CASE("roofline: its spread is the rank of the measured factors that covers 
   CHECK(find_roofline_spread(profile, Dtype::tf32) == nullptr);
 }
 
-// Of n + 1 factors of one law each is as likely to be of any rank: the last is within the k-th of the others with
-// probability k/(n + 1), here 19/21 of 20. Of 4,000 trials that is so in 90.5 %, give or take sqrt(0.905 · 0.095/4000)
-// = 0.5 %.
+// If n + 1 factors follow one law, each is equally likely to have any rank. The last is within the k-th of the others
+// with probability k/(n + 1), here 19/21 for n = 20. In 4,000 trials, that happens in 90.5 %, give or take sqrt(0.905 ·
+// 0.095/4000) = 0.5 %.
 TEST_CASE("roofline: a further part is within the spread as often as said") {
   const DeviceProfile device = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   std::mt19937_64 random(5);
@@ -234,8 +234,8 @@ TEST_CASE("band: parts without an entry move by the roofline's own spread") {
     const WorkloadTable table = two_layers(profile);
     const Workload workload = make_workload(table);
     const Scenario scenario = scenario_of(table, whole_model(), static_cast<int>(integer_between(1, 9)));
-    // The first layer's 4 + 8 us are known (its data gradient is never computed); the second layer and the update are
-    // the roofline's: its constants' factor times its own.
+    // The first layer's 4 + 8 us are known; its data gradient is never computed. The second layer and the update use
+    // the roofline, with the constants' factor times each one's own.
     const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), known = 12e-6,
                  rest = workload.compute().si() - known;
     const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(known + rest + ring));
@@ -244,7 +244,7 @@ TEST_CASE("band: parts without an entry move by the roofline's own spread") {
   });
 }
 
-TEST_CASE("notes: the share of a step that has no entry, and what is known of the roofline there") {
+TEST_CASE("notes: the share of a step without an entry, and the known error of the roofline there") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 0_s, {});
   for (Evidence* evidence :
        {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence})
@@ -273,7 +273,8 @@ TEST_CASE("notes: the share of a step that has no entry, and what is known of th
   CHECK_THAT(
       notes()[0],
       ContainsSubstring(
-          "% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
+          "% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, "
+          "whose own error is unknown: an error band leaves it out"));
   profile.roofline_spread = {{Dtype::fp32, 0.75, 12, Evidence::measured, "test"}};
   CHECK_THAT(
       notes()[0],
@@ -304,7 +305,7 @@ TEST_CASE("band: a measured update by its own spread, and transferred by bandwid
                 "launches over 2, bytes over 3");
 }
 
-// Where communication hides all computing, both sides are the step itself.
+// If communication hides all computing, both sides are the step itself.
 TEST_CASE("band: contains the step, for any strategy, and is nothing without a spread") {
   property("bucketed, pipelined and served", [] {
     AllReduceStrategy per_tensor;

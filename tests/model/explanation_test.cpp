@@ -63,7 +63,7 @@ constexpr const char* kTrained =
 }  // namespace
 
 // Forward 1 s, backward 2 s, then a ring all-reduce of 8 MB among 4 at 1 MB/s, 0.25 s a message, γ = 0.5 us/B, S =
-// 0.125 s: 2·3·0.25 = 1.5 s of latency, 2·3/4·8 = 12 s of bandwidth, 3/4·8·0.5 = 3 s of reduction; update 0.5 s.
+// 0.125 s. Latency 2·3·0.25 = 1.5 s, bandwidth 2·3/4·8 = 12 s, reduction 3/4·8·0.5 = 3 s, update 0.5 s.
 TEST_CASE("a synchronous step is set by all of its tasks, and their parts add up to it") {
   Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
   cluster.reduction_cost = SecondsPerByte(0.5e-6);
@@ -88,8 +88,8 @@ TEST_CASE("a synchronous step is set by all of its tasks, and their parts add up
   CHECK(step_time(scenario, workload) == Approx(20.125));  // 1 + 2 + 0.5 + 1.5 + 12 + 3 + 0.125
 }
 
-// Pipe-SGD of width 2 takes the longer of computing and exchanging: 3.5 s against 1.5 + 12 s at 1 MB/s, or 1.5 + 0.12 s
-// at 100 MB/s.
+// Pipe-SGD of width 2 takes the longer of computing and exchanging: 3.5 s against 1.5 + 12 s at 1 MB/s. At 100 MB/s,
+// the exchange takes 1.5 + 0.12 s.
 TEST_CASE("a pipelined step is set by the longer of computing and exchanging alone") {
   PipelinedStrategy strategy;
   strategy.collective = ring_choice();
@@ -118,7 +118,7 @@ TEST_CASE("tasks are those of the slowest worker") {
   CHECK(seconds_of(critical, "update") == Approx(1));
 }
 
-// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: the load of each step is a fourth of the load
+// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s. The load of each step is a fourth of the load
 // around them.
 TEST_CASE("loads of streams are those of one training step, also where several exchange once") {
   LocalSgdStrategy strategy{.steps = 4};
@@ -140,8 +140,8 @@ TEST_CASE("loads of streams are those of one training step, also where several e
   CHECK(seconds_of(two, "forward") == Approx(1));
 }
 
-// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s,
-// and updates in 0.5 s.
+// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pulls take as long. The server adds at 0.5 us a
+// byte, 16 s, and updates in 0.5 s.
 TEST_CASE("a push's load is the worker's, which stands for the server's end as well") {
   Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
   cluster.reduction_cost = SecondsPerByte(0.5e-6);
@@ -156,7 +156,7 @@ TEST_CASE("a push's load is the worker's, which stands for the server's end as w
   CHECK(busy["server compute"] == Approx(16.5));
 }
 
-TEST_CASE("of the cluster, each number is made twice as good") {
+TEST_CASE("each number of the cluster is made twice as good") {
   const auto changes = changes_of(study_of(kTrained).points.front().scenario, ChangeOf::cluster);
   CHECK(changes.at("link bandwidth 20 Gb/s @ /cluster/link/bandwidth") == "20Gbps");
   CHECK(changes.at("link latency 12.5 us @ /cluster/link/latency") == "12.5us");
@@ -181,7 +181,7 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
 
-TEST_CASE("what cannot be better is not offered") {
+TEST_CASE("impossible improvements are not offered") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto names = [&](ChangeOf of, const std::string& text) {
     std::vector<std::string> found;
@@ -195,7 +195,7 @@ TEST_CASE("what cannot be better is not offered") {
   scenario.cluster.topology = Racks{4, 1.5, 0_us};
   CHECK(names(ChangeOf::cluster, "oversubscription") ==
         std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
-  // The same for racks of machines; and state may be sharded inside a rack, here by 2·2 of the 8 workers, where that is
+  // The same for racks of machines. State may also be sharded inside a rack, here by 2·2 of the 8 workers, if that is
   // no group yet.
   scenario.cluster.topology = Nodes{2, {100_Gbps, 0_us}, 1, NodeRacks{2, 3.0, 0_us}};
   CHECK(names(ChangeOf::cluster, "oversubscription") ==
@@ -236,14 +236,14 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
   CHECK(inside() == 0);
 }
 
-TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
+TEST_CASE("with a platform file, the cluster's own links are not changed") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   scenario.cluster.topology = SimGridXml{"cluster.xml"};
   for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster))
     CHECK(name.find("/cluster/link/") == std::string::npos);
 }
 
-TEST_CASE("what changes the training is apart from what changes the exchange") {
+TEST_CASE("changes of the training are separate from changes of the exchange") {
   const Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto exchange = changes_of(scenario, ChangeOf::execution), training = changes_of(scenario, ChangeOf::training);
   CHECK(exchange.count("per-tensor @ /strategy/exchange/grouping") == 1);
@@ -288,7 +288,7 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
                      [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
 }
 
-TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
+TEST_CASE("a collective is tried with every other algorithm, and every other algorithm between groups") {
   const auto tried = [](const char* collective, int nics) {
     const Override overrides[] = {
         {"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""},
@@ -393,7 +393,7 @@ TEST_CASE("operands of a narrower type, or tf32 ones, go under gradients that st
   CHECK(operands("a100-datasheet", "bf16").empty());
 }
 
-TEST_CASE("servers that compress their answers are another training of what is compressed") {
+TEST_CASE("servers that compress their answers are another training if gradients are compressed") {
   const auto two_way = [](const char* compressor) {
     const Study study = study_of(kTrained, {{"/compressor", compressor, "--set", ""}});
     return changes_of(study.points.front().scenario, ChangeOf::training)
@@ -426,8 +426,8 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
 }
 
-// Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and
-// every change makes another scenario.
+// Each change must be readable as it stands, or be refused because of other fields. Nothing is misspelt, and every
+// change makes another scenario.
 TEST_CASE("the same samples in more passes, or in fewer") {
   const auto passes = [](const std::vector<Override>& overrides) {
     std::vector<std::string> names;
@@ -456,8 +456,9 @@ TEST_CASE("less memory for the same training, in every combination") {
     return all;
   };
   const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
-  // 32 samples whole or in five smaller sizes, blocks kept, every second or each computed again, state in three ways:
-  // 54, less what is there and what changes_of has: half of the batch, blocks again in both ways, gradients sharded.
+  // 32 samples whole or in five smaller sizes, each block, every second or none recomputed, state in three ways: 54.
+  // The scenario itself and the changes of changes_of are left out: half of the batch, blocks recomputed in both ways,
+  // gradients sharded.
   const auto all = leaner({});
   CHECK(all.size() == 54 - 5);
   CHECK(all.at("8 passes of 4") == "--set /workload/batch=4 --set /workload/accumulation=8");
@@ -472,8 +473,8 @@ TEST_CASE("less memory for the same training, in every combination") {
       "--set /workload/batch=1 --set /workload/accumulation=32 --set /workload/recomputation=blocks --set '/strategy={\"kind\":\"sharded\",\"stage\":\"gradients\"}'");
   for (const char* known : {"2 passes of 16", "blocks computed again", "gradients and optimizer state sharded"})
     CHECK(all.count(known) == 0);
-  // A quarter of a global batch's passes; what is sharded and in passes of one has no leaner way but blocks again,
-  // which is known; gradients that are compressed cannot be sharded.
+  // The passes of a quarter of a global batch. With sharding and passes of one sample, only recomputed blocks are
+  // leaner, which is known. Compressed gradients cannot be sharded.
   CHECK(leaner({set("/workload/global_batch", 512)}).at("8 passes of 8") == "--set /workload/batch=8");
   CHECK(leaner({set("/strategy", Json::parse(R"({"kind": "sharded"})")), set("/workload/batch", 1)}).empty());
   CHECK(leaner({set("/compressor", Json::parse(R"({"kind": "fp16"})"))}).size() == 18 - 4);
@@ -508,7 +509,7 @@ TEST_CASE("every change can be made to the canonical document") {
   }
 }
 
-TEST_CASE("options survive a POSIX shell, and --set reads them as what they were") {
+TEST_CASE("options survive a POSIX shell, and --set reads them unchanged") {
   const auto options = [](Json value) {
     return as_options({ChangeOf::training, "", {{"/workload/variant", std::move(value)}}});
   };
@@ -535,7 +536,7 @@ TEST_CASE("options survive a POSIX shell, and --set reads them as what they were
 }
 
 // The equations' tasks take 3 + 1 s; the replay says 2 s.
-TEST_CASE("what is of the equations is not passed off as the replay's") {
+TEST_CASE("answers of equations are not presented as the replay's") {
   Explanation e;
   e.name = "s";
   e.point.answers.replay.emplace().step = Seconds(2);

@@ -141,8 +141,9 @@ TEST_CASE("fact 2: segmentation inside Pipe-SGD never shortens the period") {
         RC_ASSERT(cut >= whole / kRounding);
       },
       1000);
-  // Synchronous (K = 1) it may: A = B = 300 ms, backward 200 ms in two halves. Whole: 600 ms. Two segments: the
-  // first half, 150 ms, is sent while the second 100 ms of backward run: 100 + 100 + max(100, 150) + 150 = 500 ms.
+  // Synchronous steps (K = 1) may gain: A = B = 300 ms, backward 200 ms in two halves. Whole, they take 600 ms. With
+  // two segments, the first half, 150 ms, is sent while the second 100 ms of backward run. 100 + 100 + max(100, 150) +
+  // 150 = 500 ms.
   const Cluster cluster = cluster_of(4, 0.3);
   const Workload w = workload_of(100_ms, {{5e7, 0.1}, {5e7, 0.1}}, 0_s, 0_s);
   require_close(0.6, step_time(scenario_of(cluster, pipe(1)), w), 1e-9, "K = 1, whole");
@@ -186,9 +187,9 @@ TEST_CASE("fact 4: an operating point of the published 5.4x") {
 }
 
 TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
-  // E, the time from the start of backward until the last exchange has ended, is the longest way through a
-  // bucket i: it is ready at R_i, then buckets i..k-1 take t(b) each and the last one t(b̂):
-  //     E = max over i of R_i + (k-i)·t(b), plus t(b̂);  R_k = γ_o·l_back.
+  // E is the time from the start of backward until the last exchange has ended. It is the longest way through a bucket
+  // i. Bucket i is ready at R_i; buckets i..k-1 then take t(b) each, and the last one t(b̂). E = max over i of R_i +
+  // (k-i)·t(b), plus t(b̂);  R_k = γ_o·l_back.
   const auto exchange_time = [](int k, double backward, double first_gap, double b, double last, double slowdown,
                                 const Cluster& cluster) {
     std::vector<std::pair<double, double>> gradients;
@@ -203,7 +204,7 @@ TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
   property(
       "exact where the first bucket is ready at once and the others at even distances",
       [&] {
-        // R_i = (i-1)/(k-1)·R_k is linear in i, as (k-i)·t(b) is, so the maximum is at an end: i = 1 gives
+        // R_i = (i-1)/(k-1)·R_k is linear in i, and so is (k-i)·t(b). The maximum is therefore at an end: i = 1 gives
         // (k-1)·t(b), i = k gives γ_o·l_back.
         const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)),
                                              Seconds(positive_between(1e-6, 1e-4)));
@@ -246,9 +247,10 @@ TEST_CASE("compression divides the bandwidth term and adds codec work") {
 }
 
 TEST_CASE("rings on the shipped machines have the latencies that NCCL estimates") {
-  // nccl, src/graph/tuning.cc: to begin, and a hop by NVLink and through a NIC, in us; over several machines a hop by
-  // NVLink takes no less than the network's overhead, of Simple three times that. Of 2(p-1) steps over M machines 2M
-  // are through NICs. One kind of link for all protocols, and one cost to begin, leave a tenth at most.
+  // nccl, src/graph/tuning.cc: the time to begin, and of a hop by NVLink and through a NIC, in us. Over several
+  // machines, a hop by NVLink takes at least the network's overhead, for Simple three times that. 2M of the 2(p-1)
+  // steps over M machines go through NICs. One kind of link for all protocols, and one cost to begin, leave an error of
+  // at most a tenth.
   const double begin[] = {6.6, 14, 8.4}, by_nvlink[] = {0.6, 1.9, 3.4}, through[] = {2.7, 4, 14}, times[] = {1, 1, 3};
   const double intel = 1, amd = 2;
   for (const auto& [name, overhead] :

@@ -182,7 +182,7 @@ TEST_CASE("Winograd's gain is for 3 x 3 convolutions of stride 1 in fp32 alone")
   CHECK(gain(Linear{4, 4, 1, true, false}, Dtype::fp32) == 1);
 }
 
-TEST_CASE("the V100's datasheet profile is near what was measured on V100s") {
+TEST_CASE("the V100's datasheet profile is near V100 measurements") {
   // Measured, batch 32, fp32: backward 63.533 ms for ResNet-50 and 85.31 ms for VGG-16 (the tables resnet50-v100 and
   // vgg16-v100, Espresso). A datasheet and assumed efficiencies cannot do better than a rough figure: within 35 %.
   for (const char* name : {"resnet50", "vgg16"}) {
@@ -195,7 +195,7 @@ TEST_CASE("the V100's datasheet profile is near what was measured on V100s") {
   }
 }
 
-TEST_CASE("the update reads and writes what its optimizer keeps") {
+TEST_CASE("the update reads and writes its optimizer's state") {
   // fp32: gradient 4, weight read and write 8, each state 8. fp16: gradient 2, and a copy of the weight 2.
   CHECK(update_work(1000, 3, Optimizer::sgd, Dtype::fp32).bytes == 12_kB);
   CHECK(update_work(1000, 3, Optimizer::momentum, Dtype::fp32).bytes == 20_kB);
@@ -213,8 +213,8 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   CHECK(time_layers(table, profile, 1).update == by_roofline);  // another optimizer, another type
   profile.kernels.push_back(
       {"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
-  // 20 bytes an element. 20,000 elements: 400 kB, 6 us and 300 kB at 50 GB/s. 300: 6 kB, 2 us and 6/100 of the 4 us to
-  // the knot. 60,000: 1.2 MB, 6 us and 1.1 MB at 50 GB/s.
+  // 20 bytes an element. 20,000 elements are 400 kB: 6 us, and 300 kB at 50 GB/s. 300 are 6 kB: 2 us, and 6/100 of the
+  // 4 us to the knot. 60,000 are 1.2 MB: 6 us, and 1.1 MB at 50 GB/s.
   require_close(12_us + 2.24_us + 28_us, time_layers(table, profile, 1).update, 1e-12, "update");
   table.dtype = Dtype::tf32;
   profile.peaks.push_back({Dtype::tf32, 1_TFLOPS, Evidence::assumed, "test"});
@@ -232,8 +232,8 @@ TEST_CASE("a fused update is one kernel over all tensors") {
   DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
   table.fused_update = true;
-  // 20 bytes of each of 20,000 + 60,300 elements at 100 GB/s and 6 operations at 1 TFLOPS, with a bend of 4 between them,
-  // and one launch instead of three.
+  // 20 bytes for each of 20,000 + 60,300 elements at 100 GB/s, and 6 operations at 1 TFLOPS, with a bend of 4 between
+  // them. There is one launch instead of three.
   require_close(1_us + 1_us * std::pow(std::pow(16.06, 4) + std::pow(0.4818, 4), 0.25),
                 time_layers(table, profile, 1).update, 1e-12, "by the roofline");
   profile.kernels = {{"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}}};
@@ -253,7 +253,7 @@ TEST_CASE("a fused update is one kernel over all tensors") {
   }
 }
 
-TEST_CASE("times measured of the whole are shared out as the profile says") {
+TEST_CASE("measured times of the whole are divided as the profile forecasts") {
   const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4), faster = device(4_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
   table.layers.emplace_back().name = "relu";
@@ -268,7 +268,8 @@ TEST_CASE("times measured of the whole are shared out as the profile says") {
   measured.measured = MeasuredTimes{
       forward_of(table, profile, 8) * 3.0, {}, said.update * 0.5, table.optimizer, 8, Dtype::fp32, profile};
 
-  // Where it was measured: 3 times the forecast of forward, each layer's; half of the update; backward is not known.
+  // Where it was measured: 3 times the forecast of each layer's forward pass, and half of the update's. The backward
+  // pass is not known.
   const WorkloadTable there = time_layers(measured, profile, 8);
   for (std::size_t i = 0; i < there.layers.size(); ++i) {
     require_close(said.layers[i].forward * 3.0, there.layers[i].forward, 1e-12, "forward");
@@ -368,9 +369,9 @@ TEST_CASE("layers do the same work when no kernel of theirs differs") {
 }
 
 TEST_CASE("fused attention keeps no scores, and makes five products backward") {
-  // 4 heads of 8, 2 of keys and values; 16 positions, 3 samples: 4·16² = 1024 scores of 8 multiply-accumulates, twice:
-  // 16384. q, o and their gradients have 16·32 = 512 elements, k, v and theirs 16·2·8 = 256; a statistic is 4·16 = 64
-  // numbers of 4 bytes.
+  // 4 heads of 8, 2 of keys and values, 16 positions, 3 samples. 4·16² = 1024 scores have 8 multiply-accumulates,
+  // twice: 16384. q, o and their gradients have 16·32 = 512 elements, k, v and theirs 16·2·8 = 256. A statistic has
+  // 4·16 = 64 numbers of 4 bytes.
   const Attention whole{4, 32, 16, {}, 2, true, false}, causal{4, 32, 16, {}, 2, true, true};
   const LayerWork work = work_of(whole, 3, Dtype::bf16);
   CHECK(attention_macs(whole) == 16384);
@@ -409,14 +410,15 @@ TEST_CASE("fused attention reaches a share of the peak of its own") {
 }
 
 TEST_CASE("an RMSNorm of simple operations reads and writes its rows many times") {
-  // 3 samples of 5 rows of 7: 105 elements. Forward in bf16: casts of 2 + 4 bytes there and back; squares read and
-  // write 8, their mean reads 4, the product with its root 8, that with the weights 2 + 2.
+  // 3 samples of 5 rows of 7: 105 elements. Forward in bf16: casts of 2 + 4 bytes there and back. Squares read and
+  // write 8, their mean reads 4. The product with its root takes 8, that with the weights 2 + 2.
   const LayerNorm norm{7, 5, false, true};
   const LayerWork halves = work_of(norm, 3, Dtype::bf16);
   CHECK(halves.forward.bytes == Bytes(105 * (6 + 8 + 4 + 8 + 6 + 4.0)));
   CHECK(halves.forward.kernels == 8);  // and eps and the root, of a number a row
-  // Backward: g·w 4; cast 6; for x g·r 8; for r g·x 12 and its sum 4; the mean's gradient spread 4; of the square x to
-  // the power 1 8, times 2 8, times that 12; the sum of both 12; cast 6. For w g·x̂ 6 and its sum 2.
+  // Backward: g·w 4; cast 6; for x g·r 8; for r g·x 12 and its sum 4. The mean's gradient spread takes 4. For the
+  // square, x to the power 1 takes 8, times 2 8, times that 12. The sum of both takes 12, the cast 6. For w, g·x̂ takes
+  // 6 and its sum 2.
   CHECK(halves.data_gradient.bytes == Bytes(105 * (4 + 6 + 8 + 12 + 4 + 4 + 8 + 8 + 12 + 12 + 6.0)));
   CHECK(halves.weight_gradient.bytes == Bytes(105 * 8.0));
   // In fp32 nothing is cast.
@@ -446,7 +448,7 @@ TEST_CASE("mixed precision takes the narrow type's times, the wide type's update
                          Json{{"profile", "h100-datasheet"}, {"dtype", dtype}, {"compute_dtype", compute}},
                          default_library());
   };
-  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", nullptr)),
+  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", "bf16")),
                  mixed = make_workload(load("fp32", "bf16"));
   CHECK(mixed.forward == narrow.forward);
   CHECK(mixed.backward == narrow.backward);
@@ -479,6 +481,11 @@ TEST_CASE("mixed precision takes the narrow type's times, the wide type's update
       fault_of(table),
       ContainsSubstring(
           "/workload/compute_dtype: found fp32 beside a dtype of bf16; allowed: a type at most as wide as dtype"));
+  // A narrow type alone is mixed precision, too.
+  const Workload alone = make_workload(load("bf16", nullptr));
+  CHECK(alone.forward == mixed.forward);
+  CHECK(alone.update == mixed.update);
+  CHECK(alone.gradient_bytes == mixed.gradient_bytes);
 }
 
 TEST_CASE("layers beyond the fitted range are named, each once, and only where the roofline prices them") {
@@ -530,7 +537,7 @@ TEST_CASE("layers beyond the fitted range are named, each once, and only where t
   CHECK(beyond() == std::vector<std::string>{"update"});  // an entry's range holds without one of the roofline
 }
 
-TEST_CASE("a fitted range is of one kernel, several alike ones being as many times it") {
+TEST_CASE("a fitted range belongs to one kernel, and several alike multiply it") {
   const DeviceProfile profile = [] {
     DeviceProfile p = device(1_TFLOPS, 100_GBps, 1_us, 4);
     p.range = {{Dtype::fp32, {Flops(100), Flops(200)}, {1_kB, 2_kB}}};
@@ -551,7 +558,7 @@ TEST_CASE("a fitted range is of one kernel, several alike ones being as many tim
   });
 }
 
-TEST_CASE("notes say what was not measured, and name a few of the extrapolated layers") {
+TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
   const auto notes = [](const WorkloadTable& table) {
     std::string text;
     for (const std::string& note : texts_of(timing_notes(table))) text += note + "\n";
@@ -583,10 +590,10 @@ TEST_CASE("notes say what was not measured, and name a few of the extrapolated l
     if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr)
       table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
   // But the update: 25,557,032 parameters of 20 B at 100 GB/s and 161 launches, 5.27 ms, beside 175 layers of 3 us.
-  CHECK(
-      notes(table) ==
-      "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
-      "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, whose own error is not known: an error band leaves it out\n");
+  CHECK(notes(table) ==
+        "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
+        "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, "
+        "whose own error is unknown: an error band leaves it out\n");
   table.profile->kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
   CHECK(notes(table).empty());
   // But an entry may be no measurement either.
@@ -664,7 +671,7 @@ TEST_CASE("every shipped profile times every shipped network") {
   }
 }
 
-TEST_CASE("bad shapes are faults that say what is allowed") {
+TEST_CASE("bad shapes are faults with the allowed values") {
   CHECK(fault_of(table_of(Linear{}, Linear{})).empty());
   CHECK_THAT(
       fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {0, 0}, 1, false, {2, 2}})),
@@ -727,7 +734,7 @@ TEST_CASE("the rank ratio of a named variant is an axis") {
   CHECK(elements(0) < elements(1));
 }
 
-TEST_CASE("what a scenario gets wrong about a network is a fault") {
+TEST_CASE("wrong statements about a network are faults") {
   const auto faults = [](const std::string& workload) -> std::string {
     try {
       parse_study(R"({"name": "s", "workload": )" + workload +

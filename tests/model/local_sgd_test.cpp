@@ -1,5 +1,5 @@
-// Local SGD: forward f, backward b, update u in each of H steps, then an all-reduce T of the parameters, a codec C and
-// an outer update of factor o. A step takes f + b + u + (T + C + o·u)/H.
+// Local SGD: forward f, backward b, update u in each of H steps. Then follow an all-reduce T of the parameters, a codec
+// C and an outer update of factor o. A step takes f + b + u + (T + C + o·u)/H.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ TEST_CASE("averaged after every step local SGD takes as long as whole-model all-
   });
 }
 
-TEST_CASE("a step is the shorter the rarer the averaging, and at last computes only") {
+TEST_CASE("rarer averaging makes a step shorter, down to computing alone") {
   property("any grouping", [] {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
@@ -111,8 +111,8 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
   strategy.grouping = Grouping::per_tensor;
   const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
   require_close(0.112, step_time(scenario_of(cluster, strategy), w), 1e-12, "92 + (40 + 60)/5 ms");
-  // Encoding takes 20 and 30 ms, decoding 10 and 15: encoded at 20 and 50, sent 20 to 60 and 60 to 120, decoded 60 to
-  // 70 and 120 to 135 ms after the last update.
+  // Encoding takes 20 and 30 ms, decoding 10 and 15. After the last update, they are encoded at 20 and 50, and sent
+  // from 20 to 60 and from 60 to 120. They are decoded from 60 to 70 and from 120 to 135 ms.
   const RatioCompressor codec{1.0, 0.5_ns_per_B, 0.25_ns_per_B};
   require_close(0.119, step_time(scenario_of(cluster, strategy, codec), w), 1e-12, "92 + 135/5 ms");
   // Buckets close with the tensor that fills them, all at one cap, where an all-reduce's first one is smaller.
@@ -123,7 +123,7 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
   CHECK(build_step_graph(scenario_of(cluster, strategy), w).tasks.size() == 3 + 1);
 }
 
-TEST_CASE("local SGD compresses what the steps changed, as all-reduce does gradients") {
+TEST_CASE("local SGD compresses the steps' changes, as all-reduce does gradients") {
   // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step
   // here.
   Workload w = workload_of(5_ms, {{4e6, 0.02}}, 0_s, 1_ms);

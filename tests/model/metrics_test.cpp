@@ -38,7 +38,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("what is compared: time to the target where all know it, else of the run, else throughput, else the step") {
+TEST_CASE("the default metric: time to the target if all know it, else of the run, else throughput, else the step") {
   const PointReport trained = report_of(50, 2), benchmark = report_of(0, 4);
   PointReport run = trained, target = trained;
   run.run = RunReport{};
@@ -57,7 +57,7 @@ TEST_CASE("what is compared: time to the target where all know it, else of the r
   CHECK(score_of(find_metric("target"), run) == 0);  // not within this run
 }
 
-TEST_CASE("a value and its score lead to each other, and more of the score is better") {
+TEST_CASE("a value and its score convert to each other, and a larger score is better") {
   for (const Metric& metric : metrics()) {
     INFO(metric.name);
     CHECK(value_of(metric, score_of(metric, 0.25)) == 0.25);
@@ -144,7 +144,7 @@ TEST_CASE("crossover's scores have a name where a metric is compared by unless s
     CHECK_FALSE(find_metric(goal).compared.score.empty());
 }
 
-TEST_CASE("a point that does not fit its device has no score, but by its memory") {
+TEST_CASE("a point that does not fit its device has no score except for memory") {
   PointReport report = report_of(50, 2);
   report.memory = WorkerMemory{Bytes(4e9), {}, {}, {}, Bytes(1e9)};
   CHECK(score_of(find_metric("throughput"), report) > 0);
@@ -152,12 +152,12 @@ TEST_CASE("a point that does not fit its device has no score, but by its memory"
   CHECK(score_of(find_metric("throughput"), report) == 0);
   CHECK(value_of(find_metric("memory"), score_of(find_metric("memory"), report)) == Approx(5e9));
   CHECK(value_of(find_metric("state"), score_of(find_metric("state"), report)) == Approx(4e9));
-  // What is not known of activations is no memory of none.
+  // Unknown activations do not count as zero memory.
   report.memory->activations.reset();
   CHECK(score_of(find_metric("memory"), report) == 0);
 }
 
-TEST_CASE("a ranking has the best first, what has no such metric or does not fit last, and as many as are asked for") {
+TEST_CASE("a ranking has the best first, points without the metric or the memory last, and the requested number") {
   Report all;
   all.axes = {"point"};
   for (const double step : {4.0, 1.0, 3.0, 2.0}) {
@@ -175,9 +175,9 @@ TEST_CASE("a ranking has the best first, what has no such metric or does not fit
   CHECK(by_step[0] != std::string::npos);
   const std::string best = to_ranking(all, find_metric("throughput"), 2);
   CHECK(says(best, "the best 2 of 4 points by throughput\n"));
-  CHECK(best.find("samples/s") < best.find("step"));  // what ranks comes first
+  CHECK(best.find("samples/s") < best.find("step"));  // the ranking metric comes first
   CHECK((says(best, "of-2s") && says(best, "of-3s") && !says(best, "of-1s") && !says(best, "of-4s")));
-  // Of equals, and where nobody has the metric, the study's order.
+  // Equal points, and points without the metric, keep the study's order.
   const auto none = places(to_ranking(all, find_metric("busbw"), 9));
   CHECK((none[3] < none[0] && none[0] < none[2] && none[2] < none[1]));
 }
@@ -211,7 +211,7 @@ TEST_CASE("a goal is a metric's name, and a value in its unit") {
   CHECK((parse_goal("step").metric == step.metric && !parse_goal("step").value));
 }
 
-TEST_CASE("what is no goal says why, and what one is") {
+TEST_CASE("a malformed goal is refused with the reason and the allowed goals") {
   CHECK(says(refusal("eficiency"), "did you mean efficiency?"));
   CHECK(says(refusal("eficiency=1"), "allowed: step, throughput, mfu"));
   CHECK(says(refusal("eficiency=1"), "did you mean efficiency?"));

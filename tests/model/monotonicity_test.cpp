@@ -1,15 +1,16 @@
-// Nothing that gets better makes a step slower, by the equations, wherever that is a theorem.
+// No improvement makes a step slower, by the equations, in all cases where that is a theorem.
 //
-// Why it is one: a step graph is a timed event graph, whose period is the largest ratio of durations to steps over its
-// cycles. No sum of durations falls where one of them rises. Each duration is a sum of terms in α, β, γ, h and S with
-// factors that are not negative, a maximum of such sums, or the least of several that auto chooses from. So the theorem
-// needs a graph whose tasks and order do not depend on prices. docs/monotonicity.md lists what else there is.
+// The proof: a step graph is a timed event graph, whose period is the largest ratio of durations to steps over its
+// cycles. No sum of durations falls if one of them rises. Each duration is a sum of terms in α, β, γ, h and S with
+// nonnegative factors, a maximum of such sums, or the least of several that auto chooses from. The theorem therefore
+// needs a graph whose tasks and order do not depend on prices. docs/monotonicity.md lists the other cases.
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"

@@ -1,9 +1,10 @@
 // The shipped networks against counts known from elsewhere.
 //
-// Parameters: Pufferfish's twelve from its code (hwang595/Pufferfish, commit 3f7a271a; the factorized VGG-19, ResNet-18
-// and ResNet-50 printed in its notebooks, the others computed from its model definitions); torchvision's from its
-// documentation's "num_params"; BERT, GPT-2 and Llama from Hugging Face's models; the survey's from the bytes its runs
-// exchange (d and L of sands-lab/grace-benchmarks).
+// Sources of parameter counts:
+// - Pufferfish's twelve: its code (hwang595/Pufferfish, commit 3f7a271a). Its notebooks print those of the factorized
+//   VGG-19, ResNet-18 and ResNet-50; the others are computed from its model definitions.
+// - torchvision's: its documentation's "num_params". BERT, GPT-2 and Llama: Hugging Face's models.
+// - The survey's: the bytes that its runs exchange (d and L of sands-lab/grace-benchmarks).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,8 +50,8 @@ Counts count(const WorkloadTable& table) {
 }  // namespace
 
 TEST_CASE("Pufferfish's networks have its parameters, tensors and multiply-accumulates, vanilla and factorized") {
-  // MACs per `per`, from its layer shapes without norms and activations ("macs_weights_only"); the LSTM's and the
-  // Transformer's are per token, of which our samples have 35 and 16.
+  // MACs per `per`, from its layer shapes without norms and activations ("macs_weights_only"). The LSTM's and the
+  // Transformer's are per token; our samples have 35 and 16 tokens.
   struct Row {
     const char* name;
     std::int64_t vanilla, factorized;

@@ -52,6 +52,6 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
   CHECK(differences({set("/cluster/workers", "[8, 16]")}) == Texts{"global batch"});  // 8 and 16 times the batch
 }
 
-TEST_CASE("what trains nothing is no other training") {
+TEST_CASE("scenarios without training are not compared as trainings") {
   CHECK(differences({set("/strategy", R"([{"kind": "collective", "size": "1MB"}, "all-reduce"])")}).empty());
 }

@@ -24,8 +24,8 @@ using namespace stepcast::test;
 
 namespace {
 
-/// Bytes that the busiest link of a push carries, in time of a host's link: worker by worker and shard by shard.
-/// Worker i is on machine or rack i / size, on NIC i mod nics; a dedicated shard on nodes is a machine of its own.
+/// Bytes of a push on the busiest link, as bytes of a host's link, added worker by worker and shard by shard. Worker i
+/// is on machine or rack i / size, on NIC i mod nics. A dedicated shard on nodes is a machine of its own.
 double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) {
   std::map<std::string, double> load;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
@@ -235,8 +235,8 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.workers = 12;
   require_close(8e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, false), 1e-12,
                 "servers in a rack with workers");
-  // 10 workers, 2 of them in the second rack with 6 of 9 servers, the last 3 in a third: 8 n out of the first; 8·6/9 n
-  // into the second and 2·3/9 n out of it; 10·3/9 n into the third.
+  // 10 workers; 2 of them are in the second rack with 6 of 9 servers, the last 3 servers in a third. 8 n leave the
+  // first. 8·6/9 n come into the second and 2·3/9 n leave it. 10·3/9 n come into the third.
   cluster.workers = 10;
   require_close(8e6, shard_wire(std::vector<Bytes>(9, 1_MB / 9), cluster, false), 1e-12, "servers in two racks");
   // 4 workers and 4 servers in one rack: no uplink at all, n out of each worker, at the latency of the hosts' links.
@@ -266,8 +266,8 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
   require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12,
                 "a co-located server with a faster link than the uplink counts by");
-  // One worker's link is half as fast, and a byte of its time is two of an uplink's: of 8 servers' 8 n there 4 n are
-  // left; of 16 co-located shards' 8·8·n/16 over 2 links' worth, 2 n, 1 n.
+  // One worker's link is half as fast, so a byte of its time is two bytes of an uplink's. Of 8 servers' 8 n, 4 n are
+  // left there. Of 16 co-located shards' 8·8·n/16 over 2 links' worth, which is 2 n, 1 n is left.
   cluster.groups = {{1, 1.0, 5_Gbps, {}}};
   require_close(4e6, shard_wire(std::vector<Bytes>(8, 1_MB / 8), cluster, false), 1e-12,
                 "a worker slower than the uplink, dedicated");
@@ -312,7 +312,7 @@ TEST_CASE("a push takes no less than its busiest link") {
       3000);
 }
 
-TEST_CASE("a fabric costs what is used of it") {
+TEST_CASE("a fabric costs only the parts in use") {
   // The largest network that check accepts would have 16 GB of links and take minutes.
   const auto links_used = [](const Topology& topology) {
     Cluster large = star_cluster(16, 100_Gbps, 5_us);
@@ -330,7 +330,7 @@ TEST_CASE("a fabric costs what is used of it") {
   };
   // One chassis: a host cable forth and back for each of 16 routers, and a link for each ordered pair of them.
   CHECK(links_used(Dragonfly{1, 1, 1, 1, 32766, 1, 1}) == 32 + 240);
-  // Switches of 4 hosts. Of host cables, 2·16. The destination chooses the port up: 12 in each of 4 switches. The
+  // Switches of 4 hosts. There are 2·16 host cables. The destination chooses the port up: 12 in each of 4 switches. The
   // source chooses among the cables down: one for each of 16·12 routes.
   CHECK(links_used(FatTree{{4, 4}, {1, 8192}, {1, 8192}}) == 32 + 48 + 192);
   // 16 in a row, 15 cables each way.
@@ -349,9 +349,9 @@ TEST_CASE("a fabric costs what is used of it") {
 }
 
 TEST_CASE("a round in a fabric takes as long as its most loaded link") {
-  // Two groups of 2 chassis of 4 routers of 2 hosts, one cable between the groups. In the first round of far-first
-  // halving-doubling of 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the
-  // last.
+  // Two groups of 2 chassis of 4 routers of 2 hosts, with one cable between the groups. In the first round of far-first
+  // halving-doubling of 100 MB, all 16 hosts of a group send 50 MB to the other group. That takes 16·50 MB / 12.5 GB/s
+  // = 64 ms, and once more in the last round.
   Cluster cluster = star_cluster(32, 100_Gbps);
   cluster.topology = Dragonfly{2, 1, 2, 1, 4, 1, 2};
   CollectiveParameters far_first;
@@ -377,7 +377,7 @@ TEST_CASE("a round in a fabric takes as long as its most loaded link") {
 
 TEST_CASE("several rings on two machines of four workers with two NICs, message by message") {
   // Worker l of a machine has NIC l mod 2. Ring 0 goes 1 2 3 0, out by worker 0's NIC 0, into worker 5's NIC 1 of the
-  // other machine, 5 6 7 4 and back; ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
+  // other machine, 5 6 7 4 and back. Ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
   Cluster cluster = star_cluster(8, 10_Gbps, 25_us);
   cluster.topology = Nodes{4, {100_GBps, 3_us}, 2};
   const CachedPrices prices(cluster);
@@ -405,8 +405,8 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   std::vector<int> expected(2 * 8, 2);        // each worker sends and receives a block of each ring
   expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
   CHECK(load == expected);
-  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s, which is more than 10 MB
-  // take inside; that is what the closed form says too.
+  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s. That is more than 10 MB
+  // take inside. The closed form agrees.
   require_close(14 * (9.25e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
   require_close(14 * (9.25e-6 + 4e-3),
                 price(call.algorithm->cost(80_MB, 8, call.parameters), collective_prices(cluster)).total().si(), 1e-12,
@@ -439,8 +439,8 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
 
 TEST_CASE("messages of unlike latencies share a link while both are on it") {
   // Two racks of two hosts, each with an uplink worth one link of 1 GB/s. A, 0 → 2, has 2/2 + 2/2 = 2 us of latency, B,
-  // 1 → 3, 2/2 + 6/2 = 4 us; 4 kB each. A is alone on the uplink from 2 to 4 us and has 2 kB through; both have half of
-  // it until A ends after 4 us more, at 8 us; then B, 2 kB of it through, is alone: it ends at 10 us.
+  // 1 → 3, 2/2 + 6/2 = 4 us; both have 4 kB. A is alone on the uplink from 2 to 4 us and sends 2 kB. Both then have
+  // half of it until A ends after 4 us more, at 8 us. B has sent 2 kB by then, and is alone until it ends at 10 us.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 2_us);
   cluster.topology = Racks{2, 2.0, 0_us};
   cluster.groups = {{1, 1.0, {}, 6_us}};
@@ -519,8 +519,8 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
 }
 
 TEST_CASE("dedicated servers in the workers' only rack of machines are reached without its uplink") {
-  // Unequal shards, which are not followed. 4 workers in 2 machines, half a NIC's 10 us, half an inner link's 2 us and
-  // half of the server's 10 us away: 11 us; 4 pushes of 3 MB into the server's 1 GB/s: 12 ms.
+  // Unequal shards, whose flows are not simulated. 4 workers are in 2 machines. Half a NIC's 10 us, half an inner
+  // link's 2 us and half of the server's 10 us make 11 us. 4 pushes of 3 MB into the server's 1 GB/s take 12 ms.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   const std::vector<Bytes> shards = {1_MB, 3_MB};
@@ -533,8 +533,8 @@ TEST_CASE("dedicated servers in the workers' only rack of machines are reached w
 }
 
 TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
-  // One server behind 1 GB/s and 10 us, two workers of 1 MB: one at 10/2 + 10/2 = 10 us from it, one at 30/2 + 10/2 =
-  // 20 us. The server's link is busy from 10 us on, with 2 MB.
+  // One server behind 1 GB/s and 10 us, and two workers of 1 MB. One is 10/2 + 10/2 = 10 us from it, the other 30/2 +
+  // 10/2 = 20 us. The server's link is busy from 10 us on, with 2 MB.
   Cluster cluster = star_cluster(2, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.groups = {{1, 1.0, {}, 30_us}};
@@ -544,8 +544,8 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
     require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
     require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
   }
-  // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20
-  // us away.
+  // Each worker also copies its 1 MB. With unlike servers, each counts as if it had the larger's 3 MB from both: 6 ms,
+  // 20 us away.
   cluster.host_cost = 1_ns_per_B;
   require_close(10e-6 + 3e-3, CachedPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "copied as well");
@@ -553,8 +553,8 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   require_close(20e-6 + 6e-3,
                 CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(),
                 1e-12, "unequal servers");
-  // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in
-  // through one of them, whose link to the server carries 2 MB, while the other carries 1 MB.
+  // A ring of four with the server at host 3. Hosts 0 and 2 are beside it, half a link's latency away. Host 1 comes in
+  // through one of them. That one's link to the server carries 2 MB, the other's 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.topology = Torus{{4}};
@@ -592,9 +592,9 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
 }
 
 TEST_CASE("a round is within its bounds, and exact once it is followed, however many messages it has") {
-  // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. Each
-  // uplink has 8 kB for its 1 GB/s, from 2 us on: at least 10 us. With half of it A ends by 2 + 8 = 10 us. B, which
-  // starts at 4 us, has 6/8 of its 4 kB through then, and the uplink to itself for the other 1 kB: at most 11 us.
+  // The two racks above, for every two messages. The last pair's B is the slow one, so the round takes 10 us. Each
+  // uplink has 8 kB for its 1 GB/s, from 2 us on: at least 10 us. With half of it, A ends by 2 + 8 = 10 us. B starts at
+  // 4 us and has sent 6/8 of its 4 kB by then. It has the uplink alone for the other 1 kB: at most 11 us.
   for (const int pairs : {2, 2048, 4096}) {
     Cluster cluster = star_cluster(4 * pairs, BytesPerSecond(1e9), 2_us);
     cluster.topology = Racks{2, 2.0, 0_us};
@@ -625,7 +625,7 @@ TEST_CASE("the most that a round of unlike messages takes is its slowest flow's 
   require_close(7e-6, flows.least(1_kB).si(), 1e-12, "at least the 5 kB that pass the uplink");
 }
 
-TEST_CASE("flows of a shorter latency do not slow what the others send after their end") {
+TEST_CASE("flows of a shorter latency do not slow bytes that others send after their end") {
   // Two racks of two hosts; the uplink has 1 GB/s. A, 0 to 2, and B, 1 to 2, have 2 us of latency; C, 0 to 3, has
   // 2/2 + 6/2 = 4 us. All send 3 kB. Fair shares of the uplink, a third of it, end A and B by 2 + 9 = 11 us. C has sent
   // (11 - 4) / 9 of its bytes by then. No other flow has 4 us, so the remaining 2/9 of 3 kB take 2/9 · 3 us. With a third
@@ -671,7 +671,7 @@ TEST_CASE("any round ends between its bounds") {
 }
 
 // One of the workers has 1 Gb/s, all other links 10 Gb/s; n = 1 MB.
-TEST_CASE("where links are unlike a push waits for the busiest host, not for all at the slowest link") {
+TEST_CASE("with unlike links a push waits for the busiest host, not for all at the slowest link") {
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
@@ -685,7 +685,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   require_close(8e-3, seconds(4, 2, true), 1e-12, "servers beside workers 0 and 1");
   require_close(8e-3, seconds(4, 1, true), 1e-12, "a server beside worker 0");
   require_close(6e-3, seconds(4, 4, true), 1e-12, "a server beside the slow worker: 3/4 MB in, and as much out");
-  // Two of three are slow: one beside a server of 1 MB, which sends 3 MB and takes 2, and one that sends all 4 MB.
+  // Two of three are slow. One is beside a server of 1 MB, so it sends 3 MB and takes 2. The other sends all 4 MB.
   Cluster two_slow = star_cluster(3, BytesPerSecond(1.25e9));
   two_slow.groups = {{.count = 2, .bandwidth = BytesPerSecond(1.25e8)}};
   require_close(
@@ -695,10 +695,10 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
       1e-12, "a slow worker without a server");
 }
 
-TEST_CASE("a collective goes by the protocol that it takes least time by") {
-  // A ring of 8: 14 messages, 14/8 of n over the busiest link. Quick: 14·10 us + 1.75 n/(2.5 GB/s); wide: 14·40 us +
-  // 1.75 n/(10 GB/s). Of 100 kB 140 + 70 us for 560 + 17.5 us, of 8 MB 140 + 5600 us for 560 + 1400 us; as long where
-  // 420 us = 1.75 n·(0.4 - 0.1) ns, of 800 kB.
+TEST_CASE("a collective uses its fastest protocol") {
+  // A ring of 8 has 14 messages, and 14/8 of n on the busiest link. Quick: 14·10 us + 1.75 n/(2.5 GB/s); wide: 14·40 us
+  // + 1.75 n/(10 GB/s). 100 kB take 140 + 70 us against 560 + 17.5 us; 8 MB take 140 + 5600 us against 560 + 1400 us.
+  // They are equal for 420 us = 1.75 n·(0.4 - 0.1) ns, 800 kB.
   Cluster cluster = star_cluster(8, BytesPerSecond(10e9), 10_us);
   const PricedCost neighbours = CachedPrices(cluster).neighbours(1_MB),
                    shards = CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false);
@@ -713,8 +713,8 @@ TEST_CASE("a collective goes by the protocol that it takes least time by") {
   // A call that is no collective has the links as they are.
   CHECK(prices.neighbours(1_MB).total() == neighbours.total());
   CHECK(prices.shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false).total() == shards.total());
-  // "auto" has the best of both: of 2 MB halving-doubling's 6 messages take 6·40 us + 1.75·2 MB/(10 GB/s) = 590 us, the
-  // 3 of recursive doubling 120 + 600 us, quickly 30 us + 2.4 ms.
+  // "auto" has the best of both. For 2 MB, halving-doubling's 6 messages take 6·40 us + 1.75·2 MB/(10 GB/s) = 590 us.
+  // The 3 of recursive doubling take 120 + 600 us, quickly 30 us + 2.4 ms.
   const CollectiveCall best = prices.decide(Operation::all_reduce, {}, 2_MB);
   CHECK((best.algorithm->algorithm == Algorithm::halving_doubling && best.protocol == 1));
   require_close(590e-6, prices(best).total().si(), 1e-12, "auto");

@@ -76,8 +76,7 @@ TEST_CASE("a fitted cluster's collectives of another algorithm or other sizes ha
             .points[0]);
   };
   constexpr const char* kOther =
-      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess on "
-      "them; set /strategy/collective/algorithm to ring";
+      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess for them; set /strategy/collective/algorithm to ring";
   constexpr const char* kSizes = "/cluster/fits: the links were fitted on";
   CHECK(notes(report("auto", "1kB", "1GB", "whole-model"), kOther));
   CHECK_FALSE(notes(report("ring", "1kB", "1GB", "whole-model"), "/cluster/fits"));
@@ -130,7 +129,7 @@ TEST_CASE("the default baseline says whose network computes alone") {
 TEST_CASE("a step of several passes counts the samples of all") {
   const Study study = study_of(kMeasured, {"/workload/accumulation=[1, 4]"});
   const PointReport once = report_of(study.points[0]), report = report_of(study.points[1]);
-  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100: f_b_u
+  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // the step of resnet50-v100
   const double update = make_workload(*study.points[0].scenario.workload).update.si(),
                alone = 4 * (f_b_u - update) + update;
   CHECK(report.samples_per_second == Approx(4 * 4 * 32 / step));
@@ -141,7 +140,7 @@ TEST_CASE("a step of several passes counts the samples of all") {
   CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
   // An axis has one note for all of its points.
   for (const PointReport& one : {once, report})
-    CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
+    CHECK(notes(one, "with accumulation, a step has that many passes of a batch each"));
   CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]),
               "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "accumulation"));
@@ -261,9 +260,10 @@ TEST_CASE("links without latency are noted where messages take one") {
   CHECK_FALSE(is_noted({R"(/cluster/groups=[{"count": 1, "latency": "1us"}])"}));
 }
 
-TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {
-  // Per token 12·64² of a block's weights and 2·32·64 of its attention, of two blocks, and 64·1000 of the output:
-  // 170,496 multiply-accumulates, six operations each; sequences of 32 tokens. An A100 has 312e12 in bf16.
+TEST_CASE("model FLOPs utilization is arithmetic over the sum of peaks") {
+  // A token has 12·64² of a block's weights and 2·32·64 of its attention, for two blocks, and 64·1000 of the output.
+  // That makes 170,496 multiply-accumulates with six operations each. Sequences have 32 tokens. An A100 has 312e12 in
+  // bf16.
   const PointReport report = report_of(study_of(
                                            R"({"name": "s", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}},
              "workload": {"name": "t", "batch": 8, "dtype": "bf16", "profile": "a100-datasheet",
@@ -304,8 +304,9 @@ TEST_CASE("prices of hosts make costs of samples and of runs") {
 
 namespace {
 
-/// ResNet-50, 32 samples of it, on a V100 of so much memory. 25,557,032 parameters in fp32 with gradients and momentum:
-/// 306,684,384 bytes; 85,921,512 of activations a sample (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
+/// ResNet-50 with 32 samples, on a V100 of so much memory. 25,557,032 parameters in fp32 with gradients and momentum
+/// take 306,684,384 bytes. Activations take 85,921,512 a sample (activations_test), 2.749 GB for 32. In all,
+/// 3,056,172,768.
 PointReport with_memory(const char* memory) {
   return report_of(
       study_of(
@@ -329,7 +330,7 @@ TEST_CASE("a model that its device cannot hold is marked") {
 
 TEST_CASE("a device that is nearly full is noted, one with room is not") {
   // 3,056,172,768 bytes are 95.5 % of 3.2 GB and 89.9 % of 3.4 GB.
-  CHECK(notes(with_memory("3.2GB"), "of the device's memory 95.5 % is needed"));
+  CHECK(notes(with_memory("3.2GB"), "95.5 % of the device's memory is needed"));
   CHECK_FALSE(notes(with_memory("3.4GB"), "of the device's memory"));
 }
 
@@ -345,7 +346,7 @@ TEST_CASE("a data set in tokens is as long for shorter sequences") {
   CHECK(report.run->phases[1].steps_per_epoch == 62);
 }
 
-TEST_CASE("of a transformer its tokens are counted, and kernels that nobody may have fused are noted") {
+TEST_CASE("a transformer's tokens are counted, and kernels that may not be fused are noted") {
   const auto report = [](const char* network, const char* composed) {
     const std::string text = fmt::format(
         R"({{"name": "s", "workload": {{"from": "{}", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
@@ -379,7 +380,7 @@ TEST_CASE("trees that differ in their segments alone are one algorithm") {
   CHECK(algorithm("per-tensor").ends_with(" segments)"));
 }
 
-TEST_CASE("of sharding groups the report says who sends what by which algorithm, and where they straddle machines") {
+TEST_CASE("sharding groups: the report names bytes, algorithms and groups that straddle machines") {
   // 4 machines of 4; n = 4·25557032 B in one unit. In groups of 4: 3/4·n gathered, as much scattered, 2·3/4·n/4
   // between.
   const auto report = [](int workers, int group) {
@@ -403,12 +404,12 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   // However many workers there are.
   CHECK(report(4100, 4).estimate.empty());
   constexpr const char* kStraddles =
-      "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
+      "end in the middle of machines of 4 workers; a divisor or a multiple of 4 would not";
   for (const int group : {2, 4, 8, 24}) CHECK_FALSE(notes(report(24, group), kStraddles));
   for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
 }
 
-TEST_CASE("what a worker sends to servers, whoever waits for whom") {
+TEST_CASE("bytes that a worker sends to servers, synchronous or not") {
   // n = 4·25,557,032 B to one dedicated server; with a shard on each of the 4 workers the own quarter stays.
   const double n = 4.0 * 25557032;
   for (const char* consistency : {"synchronous", "asynchronous"}) {
@@ -429,7 +430,7 @@ TEST_CASE("what a worker sends to servers, whoever waits for whom") {
 }
 
 TEST_CASE("bus bandwidths are nccl-tests'") {
-  // Of 4 ranks, doc/PERFORMANCE.md of nccl-tests: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB
+  // For 4 ranks, by nccl-tests' doc/PERFORMANCE.md: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB
   // over the step.
   for (const auto& [operation, factor] : {std::pair{"all-reduce", 1.5},
                                           {"all-gather", 0.75},
@@ -461,7 +462,7 @@ TEST_CASE("TCP's window is noted where it caps a flow below its link") {
   CHECK_FALSE(caps("2.02MB"));
 }
 
-TEST_CASE("of unlike workers efficiency is over what all of them do alone") {
+TEST_CASE("unlike workers' efficiency is relative to the sum of all working alone") {
   // Three of speed 1 and one of 1/2 do 3.5 times 32 samples in 97 ms.
   const PointReport report =
       report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
@@ -489,7 +490,7 @@ TEST_CASE("a run is compared with the baseline's run, and marked for the phase t
   CHECK(report_of(study_of(kShapes, {phases}).points[0]).memory->model().si() == 20.0 * 15202344);
 }
 
-TEST_CASE("of local SGD the report says that a step is a mean") {
+TEST_CASE("the report says that a step of local SGD is a mean") {
   const PointReport report =
       report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
   CHECK(notes(report, "means over the steps from one exchange to the next"));
@@ -502,8 +503,8 @@ TEST_CASE("of local SGD the report says that a step is a mean") {
 }
 
 TEST_CASE("times as given are noted wherever batch or dtype are others") {
-  const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch",
-                    dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
+  const std::string batch = "the times of resnet50-v100 stay those of batch 32 at any batch",
+                    dtype = "the compute times of resnet50-v100 stay those of fp32 with any dtype";
   const PointReport as_given = report_of(study_of(kMeasured).points[0]),
                     larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
   CHECK_FALSE(notes(as_given, "the times of"));
@@ -538,7 +539,7 @@ TEST_CASE("jitter's note has the standard error of a worker's mean compute time"
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "standard error"));
 }
 
-TEST_CASE("no band of an asynchronous server, and no advice to do what is done") {
+TEST_CASE("no band for an asynchronous server, and no advice that is already followed") {
   Study study = study_of(kShapes, {"/strategy={\"kind\": \"parameter-server\", \"consistency\": \"asynchronous\"}",
                                    "/evaluation/evaluator=replay"});
   WorkloadTable table = *study.points[0].scenario.workload;

@@ -1,4 +1,4 @@
-// Where co-located shards are, by hand and for any machines: spread as evenly as whole numbers allow.
+// The places of co-located shards, by hand and for any machines: spread as evenly as whole numbers allow.
 #include "models/price/shard_placement.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ TEST_CASE("property: machines' and NICs' numbers of shards differ by one at most
       [] {
         const int size = integer_between(1, 9), p = integer_between(1, 60), shards = integer_between(1, p),
                   nics = integer_between(1, size);
-        const bool racks = coin();  // whose uplinks serve all
+        const bool racks = coin();  // racks, whose uplinks serve all
         const NicOfGpu rule = racks || coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours;
         const Nics machine_nics{size, nics, rule};
         const std::vector<int> all =
@@ -91,7 +91,7 @@ TEST_CASE("property: machines' and NICs' numbers of shards differ by one at most
         for (const auto& [machine, nic] : of_nic) {
           int most_of_nic = 0;
           for (const auto& [number, count] : nic) most_of_nic = std::max(most_of_nic, count);
-          // Where neighbours share NICs, one may have fewer workers than others.
+          // If neighbours share NICs, one NIC may have fewer workers than others.
           for (const auto& [number, count] : nic)
             if (count < std::min(most_of_nic - 1, workers_of_nic[machine][number]))
               RC_FAIL(fmt::format("NICs of machine {}, {}", machine, what));

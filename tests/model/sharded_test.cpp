@@ -69,8 +69,7 @@ Workload random_workload() {
   return w;
 }
 
-/// One step from the end of the update before it to the end of its own: all that one step leaves to the next is the
-/// update.
+/// One step, from the end of the update before to the end of its own. A step leaves only the update to the next one.
 double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w) {
   const auto buckets = make_buckets(w, s.exchange);
   const int n = static_cast<int>(buckets.size());
@@ -101,8 +100,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     gpu = std::max(gpu, link);
   };
 
-  double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
-  std::vector<double> forward;   // of each unit
+  double left = w.forward.si();  // the first unit computes the layers of no later unit
+  std::vector<double> forward;   // for each unit
   for (int i = 0; i < n; ++i) {
     double sum = 0;
     for (std::size_t g = at(i).first; g < at(i).last; ++g) sum += w.gradients[g].forward.si();
@@ -131,9 +130,9 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       if (!overlap) reduce_all();
     }
   } else {
-    // Uses of units in order: of each pass n forward and n backward, the last of which a tail follows that uses none.
-    // What use k needs is gathered from the end of use k - 1 - ahead on, and on the link before the reductions of the
-    // uses from k - ahead on. Passes that reduce nothing are slowed only by what is gathered ahead.
+    // Uses of units in order: each pass has n forward and n backward uses. A tail that uses none follows the last. Data
+    // for use k is gathered from the end of use k - 1 - ahead on. On the link, it comes before the reductions of the
+    // uses from k - ahead on. Passes without reductions are slowed only by units that are gathered ahead.
     struct Use {
       double time;
       int unit;
@@ -169,8 +168,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
 }  // namespace
 
 TEST_CASE("one unit: gathered, computed, reduced, updated, whatever is sharded") {
-  // 2 workers, 4 B at 1 B/s: half of it gathered in 2 s, and reduced in 2 s; 1 + 2 s of computation, half of 0.5 s of
-  // update.
+  // 2 workers, 4 B at 1 B/s. Half of it is gathered in 2 s, and reduced in 2 s. Computation takes 1 + 2 s, half of the
+  // update 0.25 s.
   for (const ShardingStage stage :
        {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
     require_close(7.25, time_of(two_workers(), sharded(stage, 1, {}), units({4})), 1e-12, "2 + 1 + 2 + 2 + 0.25 s");
@@ -184,17 +183,17 @@ TEST_CASE("gatherings and reductions hide behind computation, but for the first 
   // All three are gathered before the forward pass: 3·0.5 s.
   require_close(11.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), units({1, 1, 1})), 1e-12,
                 "gathered after the update");
-  // Nothing is gathered ahead: 0.5 s before each of three forward units and the two backward units that need it, each
-  // of which waits for the 0.5 s of the reduction before it too; and the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6
-  // + 0.5 + 0.25 s.
+  // Nothing is gathered ahead. Each of three forward units waits 0.5 s. So do the two backward units that need it,
+  // which also wait 0.5 s for the reduction before. Last comes the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6 + 0.5
+  // + 0.25 s.
   require_close(13.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0), units({1, 1, 1})), 1e-12,
                 "nothing ahead");
 }
 
 TEST_CASE("a tail of backward is no unit that is gathered ahead of") {
-  // 4 passes of two units of 1 B, of which each collective takes 0.5 s, forward 1 s and backward 2 s: nothing is
-  // exposed but the first gathering and the last reduction, 0.5 + 4·6 + 0.5 + 0.25 s, however short what follows the
-  // last unit is. Of four tails the last one hides behind the last reduction.
+  // 4 passes of two units of 1 B. Each collective takes 0.5 s, forward 1 s and backward 2 s. Only the first gathering
+  // and the last reduction are exposed: 0.5 + 4·6 + 0.5 + 0.25 s. The length of the last unit's tail does not matter.
+  // With four tails, the last one hides behind the last reduction.
   Workload w = units({1, 1});
   w.accumulation = 4;
   require_close(25.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "no tail");
@@ -204,9 +203,9 @@ TEST_CASE("a tail of backward is no unit that is gathered ahead of") {
 }
 
 TEST_CASE("passes that neither reduce nor gather ahead are not slowed down") {
-  // As above with γ_o = 1.5 and nothing gathered ahead: three passes' 4 s of backward as they are, the last one's 6 s;
-  // 0.5 s for each gathering of two forward units and one backward unit of four passes; the last pass also waits 0.5 s
-  // for the first reduction.
+  // As above, with γ_o = 1.5 and nothing gathered ahead. Three passes keep their 4 s of backward; the last one's takes
+  // 6 s. Two forward units and one backward unit of four passes take 0.5 s each to gather. The last pass also waits 0.5
+  // s for the first reduction.
   Workload w = units({1, 1});
   w.accumulation = 4;
   const Exchange exchange{.grouping = Grouping::per_tensor, .backward_slowdown = 1.5};
@@ -216,8 +215,8 @@ TEST_CASE("passes that neither reduce nor gather ahead are not slowed down") {
 }
 
 TEST_CASE("without computation a step is its collectives, one after the other") {
-  // Units of 2, 4 and 6 B: 12 B are 6 s to gather and 6 s to reduce; gathered again but for the first of backward
-  // order, 5 s.
+  // Units of 2, 4 and 6 B: 12 B take 6 s to gather and 6 s to reduce. All but the first of backward order are gathered
+  // again, 5 s.
   const Workload w = units({2, 4, 6}, 0, 0);
   require_close(12.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12, "optimizer state");
   require_close(12.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients");
@@ -237,13 +236,13 @@ TEST_CASE("without overlap nothing moves while something is computed") {
 }
 
 TEST_CASE("the gradients of two units at most wait for their reduction") {
-  // Four units of 8 B, 4 s a collective, no forward time and 1 s backward each, gathered one after the other in 16 s:
-  // backward ends at 17, 18; its third unit waits for the first one's reduction, from 17 to 21, and ends at 22, the
-  // fourth for the second's, to 25, and ends at 26. Reductions follow each other to 33; half a second of update is
-  // shared by two.
+  // Four units of 8 B, 4 s a collective, no forward time and 1 s of backward each. Gathered one after the other, they
+  // take 16 s. Backward ends at 17 and 18. Its third unit waits for the first one's reduction, from 17 to 21, and ends
+  // at 22. The fourth waits for the second's, to 25, and ends at 26. Reductions follow each other to 33. Two workers
+  // share half a second of update.
   require_close(33.25, time_of(two_workers(), sharded(ShardingStage::gradients), units({8, 8, 8, 8}, 0, 1)), 1e-12,
                 "step");
-  // What limits them is not the link but that: a last unit that takes long to compute begins at 25 and not at 19.
+  // This limits them, not the link: a last unit that takes long to compute begins at 25 and not at 19.
   Workload w = units({8, 8, 8, 8}, 0, 1);
   w.gradients[3].gap = 20_s;
   w.backward += 19_s;
@@ -251,7 +250,7 @@ TEST_CASE("the gradients of two units at most wait for their reduction") {
                 "late last unit");
 }
 
-TEST_CASE("of several passes the last alone is reduced, and what is let go is gathered in each") {
+TEST_CASE("only the last of several passes is reduced, and released parameters are gathered in each") {
   // Two passes over two units of 2 B, 1 s a collective, nothing to compute but the update, 0.25 s.
   Workload w = units({2, 2}, 0, 0);
   w.accumulation = 2;
@@ -267,7 +266,7 @@ TEST_CASE("of several passes the last alone is reduced, and what is let go is ga
                 "gradients, hidden");
 }
 
-TEST_CASE("of several passes each may be reduced") {
+TEST_CASE("each of several passes may be reduced") {
   // As above, two passes over two units of 2 B, 1 s a collective: reduced twice.
   Workload w = units({2, 2}, 0, 0);
   w.accumulation = 2;
@@ -293,8 +292,8 @@ TEST_CASE("of several passes each may be reduced") {
 }
 
 TEST_CASE("shares may be summed up between groups after the last pass alone") {
-  // 2 groups of 2 workers, two passes over one unit of 4 B: gathered in 2 s each time it is let go, reduced inside in 2
-  // s and summed up between in 2 s. 1 + 2 s of computation a pass, 0.25 s of update.
+  // 2 groups of 2 workers, two passes over one unit of 4 B. It is gathered in 2 s after each release, reduced inside in
+  // 2 s, and summed between in 2 s. A pass computes for 1 + 2 s; the update takes 0.25 s.
   Workload w = units({4});
   w.accumulation = 2;
   ShardedStrategy strategy = sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2);
@@ -319,7 +318,8 @@ TEST_CASE("shares may be summed up between groups after the last pass alone") {
 }
 
 TEST_CASE("gradients reduced in a wider type are so many times the bytes, parameters are not") {
-  // 4 B of bf16, gathered in 2 s; as 8 B of fp32 reduced in 4 s; 1 + 2 s of computation and 0.25 s of update.
+  // 4 B of bf16 are gathered in 2 s. As 8 B of fp32, they are reduced in 4 s. Computation takes 1 + 2 s, the update
+  // 0.25 s.
   Workload w = units({4});
   w.dtype = Dtype::bf16;
   ShardedStrategy strategy = sharded(ShardingStage::parameters);
@@ -358,9 +358,9 @@ TEST_CASE("a sharded step follows the recurrence of one step") {
 }
 
 TEST_CASE("groups share out a copy each, and sum up their shares between them") {
-  // 4 workers in groups of 2, 1 B/s; units of 4 B are gathered in 2 s and reduced in 2 s, each worker with half of
-  // them; the 2 workers with the same half sum its 2 B up in 2 messages of 1 B, 2 s. 1 + 2 s of computation, half of
-  // 0.5 s of update.
+  // 4 workers in groups of 2, 1 B/s. Units of 4 B are gathered in 2 s and reduced in 2 s, each worker with half of
+  // them. The 2 workers with the same half sum its 2 B in 2 messages of 1 B, 2 s. Computation takes 1 + 2 s, half of
+  // the update 0.25 s.
   const Cluster four = star_cluster(4, BytesPerSecond(1));
   const Exchange units_of_tensors{.grouping = Grouping::per_tensor};
   for (const ShardingStage stage :
@@ -371,18 +371,18 @@ TEST_CASE("groups share out a copy each, and sum up their shares between them") 
   require_close(0.5 + 9 + 0.5 + 0.5 + 0.25,
                 time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({1, 1, 1})), 1e-12,
                 "three units");
-  // Without computation all follow each other: units of 2 and 4 B, gathered in 3 s, the second once more in 2 s,
-  // reduced in 3 s and summed up in 3 s.
+  // Without computation, all follow each other. Units of 2 and 4 B are gathered in 3 s, the second once more in 2 s.
+  // They are reduced in 3 s and summed in 3 s.
   require_close(3 + 2 + 3 + 3 + 0.25,
                 time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({2, 4}, 0, 0)), 1e-12,
                 "nothing hides them");
 }
 
 TEST_CASE("computation waits for a unit's reduction, not for the sum of its shares") {
-  // 2 groups of 2 workers, four units of 8 B, gathered in 16 s as one after the other; each reduced in 4 s, its 4 B
-  // summed up in 4 s. No forward time, 1 s backward each: to 17 and 18; the third waits for the first's reduction, 17
-  // to 21, to 22; sums follow to 25, the second's reduction to 29, which the fourth waits for, to 30; sums to 33, the
-  // third's to 37 and 41, the fourth's to 45 and 49.
+  // 2 groups of 2 workers, and four units of 8 B, gathered one after the other in 16 s. Each is reduced in 4 s, and its
+  // 4 B are summed in 4 s. There is no forward time. Backward takes 1 s each: to 17 and 18. The third waits for the
+  // first's reduction, from 17 to 21, and ends at 22. Sums follow to 25, and the second's reduction to 29. The fourth
+  // waits for that and ends at 30. Sums follow to 33, the third's to 37 and 41, the fourth's to 45 and 49.
   require_close(
       49.25,
       time_of(star_cluster(4, BytesPerSecond(1)),
@@ -403,18 +403,17 @@ TEST_CASE("one group of all workers is no group") {
   });
 }
 
-TEST_CASE("groups that are machines with fast links cost what sums their shares up over the NICs") {
-  // 4 machines of 8 workers, 8 NICs of 1 GB/s and no latency, inside links a million times as fast; one unit of 800 MB:
-  // 100 MB for each NIC, 2·3/4 of it, 150 ms. Over one ring of all 32, whose every message waits for a NIC: 2·31/32·800
-  // MB = 1.55 s.
+TEST_CASE("groups that are machines with fast links cost only the sums over the NICs") {
+  // 4 machines of 8 workers, 8 NICs of 1 GB/s without latency, and inner links a million times as fast. One unit has
+  // 800 MB. Each NIC has 100 MB, and 2·3/4 of it takes 150 ms. In one ring of all 32, every message waits for a NIC:
+  // 2·31/32·800 MB = 1.55 s.
   Cluster cluster = star_cluster(32, BytesPerSecond(1e9));
   cluster.topology = Nodes{8, {BytesPerSecond(1e15), 0_s}, 8};
   const Workload w = units({800e6}, 0, 0);
   const double update = 0.5 / 8;
   require_close(0.150 + update, time_of(cluster, sharded(ShardingStage::parameters, 1, {}, 8), w), 1e-5, "groups of 8");
   require_close(1.55 + 0.5 / 32, time_of(cluster, sharded(ShardingStage::parameters, 1, {}), w), 1e-5, "all 32");
-  // Where everything is summed up by the same steps in one collective, and nothing is left to do but the update of all,
-  // it takes as long.
+  // If one collective sums everything by the same steps, and only the update of all is left, it takes as long.
   CollectiveChoice hierarchical;
   hierarchical.algorithm = Algorithm::hierarchical;
   hierarchical.between_groups = Algorithm::ring;
@@ -422,7 +421,7 @@ TEST_CASE("groups that are machines with fast links cost what sums their shares 
                 "all-reduce");
 }
 
-TEST_CASE("what is gathered sooner or only once is never later") {
+TEST_CASE("gathering sooner or only once never ends later") {
   property("for any workload", [] {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
@@ -460,7 +459,7 @@ TEST_CASE("a unit's forward time is its layers', and a layer without parameters 
   CHECK(w.forward == 15_ms);
 }
 
-TEST_CASE("of a total, forward times are divided as backward times are") {
+TEST_CASE("a total is divided alike for forward and backward times") {
   const Json table = Json::parse(
       R"({"name": "net", "batch": 1, "forward": "6ms", "gradients": [{"name": "a", "elements": 8, "gap": "1ms"}, {"name": "b", "elements": 8, "gap": "2ms"}]})");
   const Json scenario{

@@ -44,7 +44,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("the text: which metric, along what, what is asked of it; one row a point") {
+TEST_CASE("the text: the metric, the field and the goal; one row a point") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
   CHECK(text.starts_with(
@@ -66,7 +66,7 @@ TEST_CASE("the CSV has a line for the best and for each interval, in SI") {
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);  // the header, reached, best, near_best
 }
 
-TEST_CASE("the JSON has the best, the intervals and all that was evaluated") {
+TEST_CASE("the JSON has the best, the intervals and all evaluated values") {
   const Json json = solutions_document(of_bandwidths(), Json::object());
   CHECK(json["figure"] == "step_time_s");
   CHECK(json["goal"] == 0.2);
@@ -81,7 +81,7 @@ TEST_CASE("the JSON has the best, the intervals and all that was evaluated") {
   CHECK(solutions_document(of_bandwidths({}), Json::object())["goal"].is_null());
 }
 
-TEST_CASE("of many intervals the first four are named") {
+TEST_CASE("the first four of many intervals are named") {
   // Up and down with every worker: 1, 3, 5, ... reach it.
   const std::string text = to_text(solutions_of(parse_axis_range("1..20"), "efficiency", 0.5,
                                                 [](double v) { return std::fmod(v, 2) > 0 ? 0.6 : 0.4; }));

@@ -143,7 +143,7 @@ TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
       2000);
 }
 
-TEST_CASE("what overlaps with backward is not exposed") {
+TEST_CASE("communication that overlaps with backward is not exposed") {
   // Two gradients of 10 MB, 50 ms of backward each; on 2 workers at 1 GB/s a ring takes 10 ms each.
   const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
   const Workload w = workload_of(20_ms, {{1e7, 0.05}, {1e7, 0.05}}, 0_s, 0_s);
@@ -157,8 +157,8 @@ TEST_CASE("what overlaps with backward is not exposed") {
 // --- parameter server
 
 TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
-  // p = 4, M = 2 dedicated, n = 100 MB at 10 Gb/s: each way α + max(4, 2)·50 MB·0.8 ns/B = 5 us + 160 ms.
-  // A shard adds 4·50 MB at 0.05 ns/B, 10 ms, and updates half of the parameters, 1 ms.
+  // p = 4, M = 2 dedicated, n = 100 MB at 10 Gb/s. Each way takes α + max(4, 2)·50 MB·0.8 ns/B = 5 us + 160 ms. A shard
+  // adds 4·50 MB at 0.05 ns/B, 10 ms, and updates half of the parameters, 1 ms.
   Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
   cluster.reduction_cost = 0.1_ns_per_B;
   cluster.collective_cost = 20_us;  // cost of collectives: none here
@@ -181,8 +181,8 @@ TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
 }
 
 TEST_CASE("the parameter server in buckets follows the recurrence of one step") {
-  // Dedicated: pushes, serving and pulls each have a stream, so bucket i pulls while bucket i+1 pushes.
-  // So with one co-located shard. Of several, one stream for both: what is ready first goes first.
+  // Dedicated: pushes, serving and pulls each have a stream, so bucket i pulls while bucket i+1 pushes. One co-located
+  // shard does the same. Several co-located shards have one stream for both, in the order of readiness.
   property(
       "for any gradients, shards, placement and grouping",
       [] {
@@ -207,8 +207,8 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
                          overlap && !(co_located && p == 1) ? server.exchange.backward_slowdown : 1.0);
         const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(),
                      host = cluster.host_cost.si();
-        // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
-        // sends or receives, except the share of a shard on its own host where every host has one.
+        // A server's host copies the messages of all workers but its own in, and as many out. A worker copies the bytes
+        // that it sends or receives. If every host has a shard, it leaves out the share of its own host's.
         const int remote = co_located ? p - 1 : p,
                   copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
         // A shard adds what was pushed, decodes the sum, and encodes its answer if that is compressed too.
@@ -255,9 +255,9 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
 }
 
 TEST_CASE("co-located shards: pushes and pulls in the order in which they are ready") {
-  // 4 workers of 10 ms forward and 10 ms before each of four gradients of 40 MB, as the asynchronous replay of one
-  // worker at a time has it too. A shard on each at 100 Gb/s: a push or pull of 3·10 MB takes 2.4 ms, so only the last
-  // gradient's are seen.
+  // 4 workers with 10 ms of forward, and 10 ms before each of four gradients of 40 MB. The asynchronous replay of one
+  // worker at a time has the same. With a shard on each at 100 Gb/s, a push or pull of 3·10 MB takes 2.4 ms. Only the
+  // last gradient's are exposed.
   const auto step = [](BytesPerSecond bandwidth, int shards) {
     ParameterServerStrategy server;
     server.placement = ServerPlacement::co_located;
@@ -274,9 +274,9 @@ TEST_CASE("co-located shards: pushes and pulls in the order in which they are re
 }
 
 TEST_CASE("co-located shards: those that hold different tensors serve side by side, as far as the order goes") {
-  // Two workers with a shard each, three gradients of 2 MB, the first and the last on shard 0: a push or pull is 2 ms at
-  // 1 GB/s. Each update takes a third of 12 ms. Pushed until 12 and 14 ms, the first two are served until 16 and 18 ms,
-  // not 20, so that both are pulled before the third is ready at 19 ms.
+  // Two workers with a shard each, and three gradients of 2 MB, the first and the last on shard 0. A push or pull takes
+  // 2 ms at 1 GB/s. Each update takes a third of 12 ms. Pushed until 12 and 14 ms, the first two are served until 16
+  // and 18 ms, not 20. Both are pulled before the third is ready at 19 ms.
   ParameterServerStrategy server;
   server.placement = ServerPlacement::co_located;
   server.shards = 2;
@@ -302,7 +302,7 @@ TEST_CASE("greedy shards get whole tensors, largest first") {
       0.048,
       step_time(scenario_of(cluster, server), workload_of(0_s, {{5e6, 0}, {8e6, 0}, {4e6, 0}, {7e6, 0}}, 0_s, 0_s)),
       1e-12, "balanced");
-  // 8 and 2 MB: shard 2 ends after 2·2 MB, then shard 1's 6 MB go on, still 2 flows on its link: 2·8 MB = 16 ms.
+  // 8 and 2 MB: shard 2 ends after 2·2 MB. Shard 1's 6 MB then go on, still 2 flows on its link: 2·8 MB = 16 ms.
   require_close(0.032, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 0_s)), 1e-12,
                 "unequal");
   // Update 10 ms: the larger shard's 8/10 of it decide.
@@ -365,9 +365,9 @@ TEST_CASE("Pipe-SGD's critical cycle explains its period") {
 }
 
 TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
-  // update → forward → backward → exchange, the update of step t after the exchange of t-K. With c_t and e_t the ends
-  // of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K}
-  // never holds c_t back beyond what the slower of the two resources does, so e_{T-1} = A + B + (T-1)·max(A, B).
+  // update → forward → backward → exchange, and the update of step t after the exchange of t-K. c_t and e_t are the
+  // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K}
+  // never delays c_t more than the slower resource does. Therefore e_{T-1} = A + B + (T-1)·max(A, B).
   property(
       "for K >= 2",
       [] {
@@ -462,8 +462,8 @@ TEST_CASE("a benchmark's step is the collective") {
 // --- workers of unlike speed
 
 TEST_CASE("a synchronous step waits for the slowest worker") {
-  // 3 workers of speed 1 and one of speed 1/2: 92 ms and 184 ms of computation; ring of 100 MB among 4 at 10 Gb/s: 120
-  // ms.
+  // 3 workers of speed 1 and one of speed 1/2: 92 ms and 184 ms of computation. A ring of 100 MB among 4 at 10 Gb/s
+  // takes 120 ms.
   Cluster cluster = star_cluster(4, 10_Gbps);
   cluster.groups = {{1, 0.5, {}, {}}};
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);

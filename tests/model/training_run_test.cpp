@@ -40,7 +40,7 @@ TEST_CASE("phases add up, an epoch's last step may be part-filled") {
   CHECK_FALSE(report.to_target);
 }
 
-TEST_CASE("time to an accuracy is known only of methods in the table") {
+TEST_CASE("time to an accuracy is known only for methods in the table") {
   TrainingRun run = two_phases();
   run.target = AccuracyTarget{
       "loss 1", {{"none", {}, 4, Evidence::measured, "test"}, {"top-k", {}, 9, Evidence::measured, "test"}}};
@@ -58,7 +58,7 @@ TEST_CASE("time to an accuracy is known only of methods in the table") {
   CHECK(unknown.target.empty());
 }
 
-TEST_CASE("what was measured of a variant is known of that variant alone") {
+TEST_CASE("measurements of a variant count for that variant alone") {
   TrainingRun run = two_phases();
   run.target = AccuracyTarget{"loss 1",
                               {{"none", "pufferfish", 3, Evidence::measured, "test"},

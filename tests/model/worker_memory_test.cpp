@@ -51,7 +51,7 @@ TEST_CASE("servers keep the optimizer's state, unless workers update") {
   CHECK(memory_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);
 }
 
-TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
+TEST_CASE("sharded parts are a p-th, plus the units that are stored whole") {
   // p = 4: n/p = 2.5 MB, b = 4 MB. Two units' gradients and 2.5 MB would be 10.5 MB, more than all.
   CHECK(memory_of(sharded(ShardingStage::optimizer_state)) == WorkerMemory{10_MB, 10_MB, 2.5_MB, 0_B, {}});
   CHECK(memory_of(sharded(ShardingStage::parameters, 0)) == WorkerMemory{6.5_MB, 10_MB, 2.5_MB, 0_B, {}});
@@ -100,7 +100,7 @@ TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {
   CHECK(state(Optimizer::adam, Dtype::bf16) == 3_MB);
 }
 
-TEST_CASE("mixed precision keeps casts of all parameters that are there whole") {
+TEST_CASE("mixed precision keeps casts of all parameters that are stored whole") {
   const auto parameters = [](Dtype dtype, std::optional<Dtype> compute, const Strategy& strategy) {
     Workload w = three_units();
     w.dtype = dtype;
@@ -130,7 +130,7 @@ TEST_CASE("activations are added where they are known") {
   CHECK(memory.total() == 35_MB);
 }
 
-TEST_CASE("error feedback keeps what was not sent") {
+TEST_CASE("error feedback keeps the unsent rest") {
   const auto feedback = [](const Compressor& compressor) {
     return memory_of(AllReduceStrategy{}, three_units(), compressor).feedback;
   };

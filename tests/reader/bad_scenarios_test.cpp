@@ -191,7 +191,7 @@ TEST_CASE("a fault in a part's file names that file and the pointer inside it") 
   CHECK(has(faults, table, "/gradients/0/gap", "1"));
 }
 
-TEST_CASE("what is laid over a part's file is told from what the file holds") {
+TEST_CASE("fields laid over a part's file are distinguished from the file's own") {
   const Folder folder;
   const std::string cluster = folder.write("lab.json", R"({"workers": 8, "link": {"bandwidth": "fast"}})");
   const std::string scenario = folder.write(
@@ -218,7 +218,7 @@ TEST_CASE("a rule broken by a workload's file is reported in that file") {
   CHECK(has(faults, table, "/parameters", "6, but the table holds 5"));
 }
 
-TEST_CASE("a fault in a profile's file names that file, whoever refers to it") {
+TEST_CASE("a fault in a profile's file names that file, with any referrer") {
   const Folder folder;
   const std::string network =
       R"("name": "n", "batch": 4, "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 10, "out": 10}}])";
@@ -242,7 +242,7 @@ TEST_CASE("a fault in a profile's file names that file, whoever refers to it") {
   }
 }
 
-TEST_CASE("a malformed part file is reported once, whoever refers to it") {
+TEST_CASE("a malformed part file is reported once, with any number of referrers") {
   const Folder folder;
   const std::string cluster = folder.write("lab.json", R"({"workers": 8,)");
   const std::string scenario =
@@ -299,7 +299,7 @@ TEST_CASE("reference loops end") {
   }
 }
 
-TEST_CASE("a reference to something that is no part") {
+TEST_CASE("a reference to a value that is no part") {
   const Folder folder;
   const std::string number = folder.write("number.json", "7");
   const std::string scenario = R"({"name": "s", "workload": "resnet50-v100", "cluster": )";
@@ -427,14 +427,14 @@ TEST_CASE("the points of all variants are counted before any is made") {
   CHECK(has(faults, "bad.json", "/cluster", "a study of 10100 points or more"));
 }
 
-TEST_CASE("a fault that many variants share is told once") {
+TEST_CASE("a fault that many variants share is reported once") {
   Json variants = Json::array();
   for (int i = 0; i < 105; ++i)
     variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", {{"/strategy", {{"kind", "all-reduce"}}}}}});
   const auto faults = faults_of_text(good_scenario({{"/variants", variants}}), {"/strategy/bogus=1"});
   INFO(list(faults));
   CHECK(faults.size() == 1);
-  CHECK(has(faults, "--set", "/strategy/bogus", "(over what variant \"v0\" sets, the first of 105)"));
+  CHECK(has(faults, "--set", "/strategy/bogus", "(over fields of variant \"v0\", the first of 105)"));
 }
 
 TEST_CASE("ten thousand variants, phases or tensors are read in two seconds each") {

@@ -76,13 +76,13 @@ printf '%s' "$wan" >wan.json
 expect 0 run ../wan.json && prints "latency_factor, 13.01, SimGrid's calibration of a LAN: 40 ms become 520.4 ms" && prints 'caps a flow at 406.8 Mb/s'
 expect 0 run ../wan.json --set /cluster/transport/latency_factor=1 --set /cluster/transport/window=0B && ! grep -q 'transport tcp' stdout || fail 'a note on TCP effects that are off'
 # Times are those of the dtype that the table leaves at its default.
-expect 0 run ../good.json --set /workload/dtype=bf16 && prints 'the compute times of resnet50-v100 are those of fp32'
+expect 0 run ../good.json --set /workload/dtype=bf16 && prints 'the compute times of resnet50-v100 stay those of fp32'
 cp good.json stdin
 # The best of the study's points alone.
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 2 --by efficiency && prints 'the best 2 of 126 points by efficiency'
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 1 --each workload,bandwidth && prints 'the best 1 of 126 points by throughput for each workload, bandwidth'
 [[ $(grep -c '^[a-zA-Z].*Gbps' stdout) == 6 ]] || fail 'not one row for each of two workloads on three links'
-expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","gossip","sharded"]' --best 1 && prints 'note: the points differ in training (when gradients are applied), of whose accuracy a forecast says nothing'
+expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","gossip","sharded"]' --best 1 && prints 'note: the points differ in training (when gradients are applied), whose accuracy is not forecast'
 expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","sharded"]' --best 1 && ! grep -q 'differ in training' stdout || fail 'one training'
 expect 0 run ../good.json --best 1 --each workers && ! grep -q 'differ in training' stdout || fail 'points that are not ranked among each other'
 expect 2 run ../good.json --best 1 --by eficiency && says 'did you mean efficiency?'
@@ -130,7 +130,7 @@ expect 3 run lab && says 'that is a cluster, which a scenario names: "cluster": 
 # A part is no scenario: one line says what it seems to be and what is done with it.
 printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
 while read -r file part use; do
-  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found what seems to be a $part; allowed: a scenario; $use"
+  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found a document that seems to be a $part; allowed: a scenario; $use"
 done <<END
 workloads/my-resnet.json workload a scenario names it: "workload": "workloads/my-resnet.json"
 clusters/lab.json cluster a scenario names it: "cluster": "clusters/lab.json"
@@ -139,7 +139,7 @@ $scenarios/profiles/v100-datasheet.json profile a scenario's workload names it: 
 $scenarios/validation/hkbu-10gbe.json suite stepcast validate $scenarios/validation/hkbu-10gbe.json compares it
 END
 cp out/half.json stdin
-expect 3 explain - --point workers=4 && says 'standard input: (whole document): found what seems to be a compressor' && says '"compressor": "FILE.json"'
+expect 3 explain - --point workers=4 && says 'standard input: (whole document): found a document that seems to be a compressor' && says '"compressor": "FILE.json"'
 rm out/half.json
 : >stdin
 printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "host_cost": "1ns/B"}' >flat.json
@@ -236,7 +236,7 @@ expect 0 run "$scenarios/stragglers.json" --point 'variant=gossip on a ring' --c
 expect 0 show ../good.json --point workers=4 && prints '"workers": 4'
 expect 2 run ../good.json --point workers=5 && prints_nothing
 says '"5" is no value of workers; it has 1; 4'
-expect 0 explain ../good.json --point workers=4 && prints 'what sets the step'
+expect 0 explain ../good.json --point workers=4 && prints 'tasks that set the step'
 prints '--set /cluster/link/bandwidth=20Gbps'
 expect 0 explain ../good.json --point workers=4 --evaluator replay && prints 'by the replay'
 expect 2 explain ../good.json && prints_nothing
@@ -252,7 +252,7 @@ for command in 'run --csv' 'run --json' 'run --plot' 'sweep --csv' 'trace -o' 'e
   expect 2 $name ../written.json --set /cluster/workers=4 $option $path && says 'is read, and would be overwritten'
   cmp -s written.json good.json || fail 'overwrote its scenario'
 done
-expect 2 run ../good.json --csv same.out --json ./same.out && prints_nothing && says 'twice; give each output a path of its own'
+expect 2 run ../good.json --csv same.out --json ./same.out && prints_nothing && says 'twice; give each output a different path'
 # A manifest holds every table, also where several have one name.
 expect 0 run ../good.json --set '/workload={"from":"resnet50","profile":"v100-datasheet","batch":[32,64]}' --set /cluster/workers=4 --json -
 python3 -c '
@@ -276,15 +276,15 @@ expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the s
 expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
 expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
 expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
-expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'what --along goes over is no axis of alternatives'
+expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'the field of --along cannot be an axis of alternatives'
 expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study (one that --set fixes is none); it has workers, strategy; did you mean strategy?'
 expect 2 "${two[@]}" --along workers=1..8 --over strategy=pipeline && says 'did you mean "pipelined"?'
-expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the scenario as it stands); name the axes whose values are to compete by --among: the study has none'
+expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the unchanged scenario); name the axes whose values are to compete by --among: the study has none'
 expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json && prints_nothing
 says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
 expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'
 expect 3 "${two[@]}" --along /cluster/link/bandwith=1Gbps..2Gbps && says 'did you mean "bandwidth"?'
-# What only a value between those of the grid has: 8, 64 and 512 are multiples of 8, the numbers between them that are tried are not.
+# An error between the grid's values. 8, 64 and 512 are multiples of 8, but the numbers tried between them are not.
 expect 3 "${two[@]}" --set '/strategy=[{"kind":"all-reduce","collective":{"algorithm":"ring"}},{"kind":"all-reduce","collective":{"algorithm":"hierarchical","group_size":8}}]' --set /cluster/link/latency=1us --along /cluster/workers=8..512 --grid 3 --json new.json && prints_nothing
 says '/strategy/collective/group_size: found 8 with'
 says ' or '
@@ -295,14 +295,14 @@ expect 2 "${two[@]}" --along workers=1..8 && says 'from standard input'
 # A variant that sets the field itself is the same everywhere; where all do there is nothing to go along.
 fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8)
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
-expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own is there at 2 of the 8 values only'
+expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own exists at only 2 of the 8 values'
 expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
 # Solve: of one point or many; what it cannot do is said before anything is written.
 expect 0 solve ../good.json --along /cluster/link/bandwidth=1Gbps..100Gbps --for efficiency=0.9 && prints 'reached: efficiency at least 90 %'
 expect 0 solve ../good.json --along workers=2..64:x2 --for step --csv - && prints 'holds,workers_from,workers_to,step_time_s_at_from,step_time_s_at_to'
 expect 0 solve ../good.json --along workers=1..2 --evaluator replay && prints 'throughput by the replay'
 expect 2 solve ../good.json --along workers=2..60:x2 --csv new.csv && prints_nothing
-says 'no step leads to the last end; the nearest do to 32 and 64'
+says 'no step reaches the last end; the nearest steps reach 32 and 64'
 expect 2 solve ../good.json --along workers=1..8 --for eficiency=0.9 && says 'did you mean efficiency?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=95 && says 'did you mean 0.95?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'write 0.9'
@@ -310,10 +310,11 @@ expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json &&
 says 'run: no point of the study has it; they have step, throughput, speedup, efficiency'
 expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
 expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR'
-# Of 40 GB, 93.1 % of an A100's 40 GiB, it is said at which batch they are needed; what is met on the way is no answer.
+# The note on 40 GB, 93.1 % of an A100's 40 GiB, says at which batch they are needed. Batches that are only tried have
+# no note.
 printf '%s' '{"name": "mem", "workload": {"from": "resnet50", "profile": "a100-datasheet"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}' >mem.json
 expect 0 solve ../mem.json --along /workload/batch=16..512 --for memory=40GB
-grep -q '^note: batch [0-9]*: of the device.s memory 9[23]' stdout && ! grep -q '^note: of the device\|is more than the' stdout || fail 'a note of memory of no answer, or without its value'
+grep -q '^note: batch [0-9]*: 9[23][0-9.]* % of the device.s memory' stdout && ! grep -q '^note: [0-9.]* % of the device\|is more than the' stdout || fail 'a note of memory of no answer, or without its value'
 # Errors in points that are not asked for do not matter.
 printf '%s' "${good/\[1, 4\]/[1, 0, 4]}" >three.json
 expect 3 run ../three.json && says 'found 0'
@@ -343,11 +344,11 @@ expect 2 solve ../good.json --along /cluster/link/latency=1us..2us --within nan 
 # A change that --set cannot make is reported, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
-  says 'over what variant "AllReduce, overlapped buckets" sets'
+  says 'over fields of variant "AllReduce, overlapped buckets"'
 done
 # No strategy is called so, whichever variant it is laid over; which fields there are hangs on the variant.
 expect 3 run "$scenarios/quickstart.json" --no-plot --set /strategy/kind=nonsense && says '1 fault in the scenario'
-says 'over what variant "AllReduce, overlapped buckets" sets, the first of 3)'
+says 'over fields of variant "AllReduce, overlapped buckets", the first of 3)'
 expect 3 run "$scenarios/quickstart.json" --no-plot --set /strategy/bogus=1 && says '3 faults in the scenario'
 expect 3 run "$scenarios/topologies.json" --set '/cluster/topology={"kind":"star"}' && prints_nothing
 says 'every variant sets /cluster/topology itself'
@@ -380,8 +381,8 @@ assert row["coordinates"] == {"workers": "1"} and abs(row["error"] - (row["predi
 assert suite["summary"]["predictions"] == 1 and suite["unmeasured_points"] == 1 and len(suite["manifest"]["points"]) == 2, suite
 ' || fail 'the document of a validation'
 rm -f out/errors.*
-# With twice the time of a step, of which nothing is exchanged, the throughput is half: off by 45 % where it was by 10 %.
-# 32/(2·97 ms) = 165 /s over 300.
+# With twice the time of a step without exchange, the throughput is half. It is off by 45 % instead of 10 %: 32/(2·97
+# ms) = 165 /s over 300.
 speed='/cluster/groups=[{"count":1,"speed":0.5}]'
 expect 4 validate ../suite.json --set "$speed" && prints 'median |error| 45.'
 prints "own with --set $speed" && prints "so not the suite's own" || fail 'a headline as if nothing was set'
@@ -396,14 +397,15 @@ expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/clu
 cp suite.json stdin
 expect 0 show suite - && prints 'shelf: suites'
 : >stdin
-# Given times do not follow the batch: of 20001 to 20005 samples in the 97 ms the fewest are nearest to 300 /s, but 32 nearer.
-expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the suite as it is'
+# Given times do not follow the batch. From 20001 to 20005 samples in the 97 ms, the fewest are nearest to 300 /s, but
+# 32 are nearer.
+expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the unchanged suite'
 ! grep -q 'to use it' stdout || fail 'a value to use that is worse'
 # Alone, nobody sends anything.
 expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'
 ! grep -q 'to use it\|no value tried' stdout || fail 'something to use that makes no difference'
 expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --fit /cluster/host_cost=0ns/B..2ns/B && says '/cluster/host_cost twice'
-# 8 workers fill nodes of 1, 2, 4 and 8; half of the values from 1 to 8 are impossible, and all of 5 to 7.
+# 8 workers fill nodes of 1, 2, 4 and 8. Half of the values from 1 to 8 are impossible, and all from 5 to 7.
 nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
 sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
 expect 0 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=1..8 --json fit.json && prints 'at 8 values tried, 4 of them impossible'

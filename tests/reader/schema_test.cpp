@@ -142,7 +142,7 @@ TEST_CASE("canonical documents fit the schema") {
   }
 }
 
-TEST_CASE("what the reader takes for an axis, the schema takes too") {
+TEST_CASE("the schema accepts the same axes as the reader") {
   Judge judge(scenario_schema());
   for (const char* change :
        {R"(["/cluster/workers", [1, 2]])", R"(["/cluster", ["lab", {"from": "lab", "workers": [2, 4]}]])",
@@ -169,7 +169,7 @@ TEST_CASE("what the reader takes for an axis, the schema takes too") {
   }
 }
 
-TEST_CASE("the schema refuses what it can see") {
+TEST_CASE("the schema refuses the faults that it can express") {
   Judge judge(scenario_schema());
   std::size_t judged = 0;
   for (const BadScenario& row : bad_scenarios()) {

@@ -93,7 +93,7 @@ TEST_CASE("whole parts make an axis, and may hold axes of their own") {
                                "strategy=parameter-server"});
 }
 
-TEST_CASE("values that read alike are told apart by what they differ in, or else by their place") {
+TEST_CASE("values that read alike are distinguished by their differences, or else by their place") {
   const Study study = study_of(Changes{
       {"/strategy",
        Json::parse(R"([{"kind": "pipelined", "width": 2}, {"kind": "gossip"}, {"kind": "pipelined", "width": 3}])")}});
@@ -145,7 +145,7 @@ TEST_CASE("a kind makes an axis") {
   CHECK(std::holds_alternative<TcpTransport>(study.points[1].scenario.cluster.transport));
 }
 
-TEST_CASE("where a field is a list, a list of lists is an axis") {
+TEST_CASE("for a field that is a list, a list of lists is an axis") {
   SECTION("all of it") {
     const Study study =
         study_of(Changes{{"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {{2, 4}, {2, 2, 2}}}}}});
@@ -344,7 +344,7 @@ std::string refusal_of(const Changes& changes, const std::vector<std::string>& s
 
 }  // namespace
 
-TEST_CASE("--set changes a field of what each variant sets as a whole") {
+TEST_CASE("--set changes a field of a part that each variant sets as a whole") {
   const Study study = study_of(kWholeStrategies, {"/strategy/exchange/grouping=per-tensor"});
   REQUIRE(study.points.size() == 2);
   const auto& ring = std::get<AllReduceStrategy>(study.points[0].scenario.strategy);
@@ -436,7 +436,7 @@ TEST_CASE("a change that makes two values of a list alike is named, not the list
             .find("found an object a second time") != std::string::npos);
 }
 
-TEST_CASE("of a kind that is missing it is said which have the fields that are there") {
+TEST_CASE("a fault about a missing kind names the kinds that have the given fields") {
   CHECK(
       refusal_of(Changes{}, {"/strategy/width=3"}) ==
       "--set: /strategy/kind: found nothing; allowed: all-reduce, parameter-server, pipelined, local-sgd, sharded, gossip, "
@@ -500,7 +500,7 @@ TEST_CASE("a measured pass' profile is relative to the file that names it") {
         0);
 }
 
-TEST_CASE("--set of what a variant's kind does not have is refused, naming the variant") {
+TEST_CASE("--set of a field that a variant's kind lacks is refused, naming the variant") {
   for (const char* set : {"/strategy/kind=nonsense", "/strategy/bogus=1", "/strategy/shards=8"}) {
     const std::string refusal = refusal_of(kWholeStrategies, {set});
     INFO(refusal);
@@ -514,7 +514,7 @@ TEST_CASE("--set of what a variant's kind does not have is refused, naming the v
             .shards == 8);
 }
 
-TEST_CASE("--set of what every variant sets itself is refused") {
+TEST_CASE("--set of a field that every variant sets itself is refused") {
   const Changes topologies{
       {"/variants",
        Json::parse(
@@ -546,7 +546,7 @@ TEST_CASE("--set of what every variant sets itself is refused") {
   }
 }
 
-TEST_CASE("--set of what some variants set is noted") {
+TEST_CASE("--set of a field that some variants set is noted") {
   const Study study =
       study_of(Changes{{"/variants",
                         Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}},
@@ -557,7 +557,7 @@ TEST_CASE("--set of what some variants set is noted") {
       "--set: /cluster/workers has no effect in 1 of 2 variants, which set /cluster/workers themselves (\"b\"); change /variants/1/set/~1cluster~1workers and its like there");
 }
 
-TEST_CASE("--set never replaces what a variant sets itself, also beside the whole of it") {
+TEST_CASE("--set never replaces a field that a variant sets itself, even if it sets the whole part") {
   const Changes both{
       {"/variants",
        Json::parse(
@@ -690,7 +690,7 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
         Dtype::fp32);
   CHECK_FALSE(study_of(Changes{}, {"/workload/dtype=fp32"}).points[0].scenario.workload->timed_dtype);
   CHECK_FALSE(study_of(Changes{{"/workload/dtype", "bf16"}}).points[0].scenario.workload->timed_dtype);
-  // What is not changed, or follows from shapes, needs no keeping.
+  // Fields that are unchanged, or follow from shapes, need not be kept.
   CHECK_FALSE(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=32"})));
   CHECK_FALSE(timed(study_of(
       Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
@@ -705,7 +705,7 @@ TEST_CASE("a cluster's GPU gives layer times where the workload names no profile
   CHECK(workload_of("resnet50", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("gpt2-xl", h100).workload->profile->name == "h100-datasheet");
   CHECK(workload_of("resnet50", h100, {"/cluster/gpu=a100-datasheet"}).workload->profile->name == "a100-datasheet");
-  // Who names a profile has it; a table with times needs none.
+  // A document that names a profile has one; a table with times needs none.
   const Scenario other = workload_of(named, h100);
   CHECK(other.workload->profile->name == "v100-datasheet");
   CHECK(other.cluster_gpu == "H100");
@@ -960,7 +960,7 @@ TEST_CASE("an axis is chosen by its last name where no other ends so") {
                     "/cluster/groups/0/bandwidth");
 }
 
-TEST_CASE("what is said of a choice is of all of the axis' values, wanted or not") {
+TEST_CASE("errors about a choice list all of the axis' values, wanted or not") {
   const auto refusal = [](const Changes& changes, const std::vector<std::string>& choices) -> std::string {
     Study study = expand_study({Json::parse(good_scenario(changes)), Origins("s.json")}, {}, default_library(),
                                kMaxPoints, filter_of(choices));

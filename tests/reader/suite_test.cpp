@@ -72,7 +72,7 @@ TEST_CASE("a measurement leads to its point") {
   CHECK(suite.measurements[1].fitted == "nothing");
 }
 
-TEST_CASE("axes that tell no points apart may be left out") {
+TEST_CASE("axes with one value may be left out") {
   Json json = good_suite();
   json["study"]["variants"] =
       Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
@@ -200,7 +200,7 @@ TEST_CASE("each bad suite has exactly its fault") {
        "/measurements/0",
        "2 quantities",
        "exactly one of step_time, throughput",
-       "its own measurement"},
+       "a separate measurement"},
       {"a measurement of nothing",
        {{"/measurements/0/throughput", 0}},
        "/measurements/0/throughput",
@@ -249,7 +249,7 @@ TEST_CASE("each bad suite has exactly its fault") {
        {{"/measurements/0/at", Json::parse(R"({"workers": 2})")}},
        "/measurements/0/at",
        "the coordinates of 2 points",
-       "those of one point",
+       "the coordinates of one point",
        "add bandwidth: 10Gbps; 25Gbps"},
       {"the same twice",
        {{"/measurements/1", good_suite()["measurements"][0]}},
@@ -272,7 +272,7 @@ TEST_CASE("each bad suite has exactly its fault") {
       {"throughput where nothing is trained",
        {{"/study/strategy", Json::parse(R"({"kind": "collective", "size": "1MB"})")}},
        "/measurements/0/throughput",
-       "the throughput of a point that trains nothing",
+       "the throughput of a point without training",
        "step_time, algbw or busbw",
        ""},
   };
@@ -291,22 +291,22 @@ TEST_CASE("each bad suite has exactly its fault") {
   CHECK(faults_with({}).empty());
 }
 
-TEST_CASE("points that no coordinates have together") {
+TEST_CASE("coordinates that no point combines") {
   Json json = good_suite();
   json["study"]["variants"] =
       Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
   json["measurements"] = Json::parse(R"([{"at": {"variant": "plain", "bandwidth": "10Gbps"}, "throughput": 1}])");
-  CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point has together"));
+  CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point combines"));
 }
 
-TEST_CASE("faults of the suite and of its study are told together") {
+TEST_CASE("faults of the suite and of its study are reported together") {
   const auto faults = faults_with({{"/study/cluster/workers", 0}, {"/measurements/0/throughput", -1}});
   REQUIRE(faults.size() == 2);
   CHECK(faults[0].pointer == "/measurements/0/throughput");
   CHECK(faults[1].pointer == "/study/cluster/workers");
 }
 
-TEST_CASE("shipped suites say what each row is") {
+TEST_CASE("shipped suites describe each row") {
   const auto files = shipped("validation");
   REQUIRE(files.size() >= 3);
   for (const auto& file : files) {
@@ -331,7 +331,7 @@ TEST_CASE("a suite's fields round-trip") {
   }
 }
 
-TEST_CASE("whatever a suite holds, the answer is a suite or its faults") {
+TEST_CASE("for any suite, the answer is a suite or its faults") {
   const std::string good = good_suite().dump();
   property(
       "mutated suites",

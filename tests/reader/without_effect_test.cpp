@@ -91,7 +91,7 @@ std::vector<Case> cases() {
        {{"/workload",
          json(
              R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
-       "layers have times of their own",
+       "layers have their own times",
        slow},
       {"/workload/backward_spread",
        "elements",
@@ -111,7 +111,7 @@ std::vector<Case> cases() {
       {"/workload/recomputation",
        "blocks",
        {{"/workload", json(R"({"from": "inception-v3", "profile": "v100-datasheet"})")}},
-       "no layers' names tell blocks, by a number between dots",
+       "no layer names mark blocks by a number between dots",
        {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}},
       {"/workload/recomputed_share",
        0.5,
@@ -129,9 +129,9 @@ std::vector<Case> cases() {
        "norms with biases are one kernel, and positions are a table",
        {{"/workload", json(R"({"from": "llama-2-7b", "profile": "h100-llm"})")}}},
       // Lists: said of axes only.
-      {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own",
+      {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has its own links",
        ring, false},
-      {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring,
+      {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has its own links", ring,
        false},
       {"/cluster/reduction_cost", "1ns/B",
        strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1ns/B"})"), "server_reduction_cost is set",
@@ -156,7 +156,7 @@ std::vector<Case> cases() {
       {"/cluster/topology/nic_of_gpu",
        "neighbours",
        {{"/cluster/topology/nics", 2}},
-       "each GPU has a NIC of its own",
+       "each GPU has a separate NIC",
        {}},
       {"/cluster/ring_latency", "slowest", servers, "the strategy has no collectives", ring},
       {"/cluster/ring_latency", "slowest",
@@ -174,22 +174,22 @@ std::vector<Case> cases() {
       {"/cluster/prices/worker",
        2.0,
        both(strategy(R"({"kind": "collective", "size": "1MB"})"), {{"/cluster/prices", json(R"({"worker": 0.0})")}}),
-       "strategy collective trains nothing that could be priced",
+       "strategy collective has no training to price",
        {{"/cluster/prices", json(R"({"worker": 0.0})")}},
        false},
       {"/cluster/prices/server", 0.5, both(ring, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
-       "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       "no parameter server has a separate host", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
        false},
       {"/cluster/prices/server", 0.5,
        both(strategy(R"({"kind": "parameter-server", "shards": 2, "placement": "co-located"})"),
             {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
-       "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       "no parameter server has a separate host", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
        false},
       {"/strategy/collective/group_size", 4, ring, "the algorithm is ring",
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/collective/group_size", 4,
        strategy(R"({"kind": "collective", "operation": "all-to-all", "size": "1MB"})"),
-       "no algorithm that auto chooses from has one here",
+       "no algorithm that auto may choose has one here",
        strategy(R"({"kind": "sharded", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/collective/group_size", 4,
        both(strategy(R"({"kind": "all-reduce", "carrier": "in-collective"})"),
@@ -204,7 +204,7 @@ std::vector<Case> cases() {
       {"/strategy/collective/pipeline_segments", 3, ring, "the algorithm is ring",
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})")},
       {"/strategy/collective/pipeline_segments", 3, strategy(R"({"kind": "sharded"})"),
-       "no algorithm that auto chooses from has one here",
+       "no algorithm that auto may choose has one here",
        strategy(R"({"kind": "pipelined", "width": 1, "collective": {"algorithm": "double-binary-tree"}})")},
       {"/strategy/collective/rings", 1, ring, "the algorithm is ring",
        both(strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})"),
@@ -234,14 +234,14 @@ std::vector<Case> cases() {
        "all workers share out one copy of the state", strategy(R"({"kind": "sharded", "group_size": 2})")},
       {"/strategy/prefetch", 0,
        strategy(R"({"kind": "sharded", "stage": "optimizer-state", "exchange": {"grouping": "per-tensor"}})"),
-       "stage is optimizer-state, which keeps what it has gathered",
+       "stage is optimizer-state, which keeps gathered parameters",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/prefetch", 0,
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/prefetch", 0,
        strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"),
-       "stage is gradients, which keeps what it has gathered",
+       "stage is gradients, which keeps gathered parameters",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/reduce_after", "every-pass", strategy(R"({"kind": "sharded"})"), "a step is one pass",
        both(slow, both(strategy(R"({"kind": "sharded"})"), {{"/workload/accumulation", 2}}))},
@@ -251,7 +251,7 @@ std::vector<Case> cases() {
       {"/strategy/warmup_steps",
        3,
        strategy(R"({"kind": "pipelined"})"),
-       "steps are forecast as they are once the pipeline is steady",
+       "steps are forecast for the steady pipeline",
        {}},
       {"/strategy/bound", 1, servers, "consistency is synchronous",
        both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
@@ -270,19 +270,19 @@ std::vector<Case> cases() {
       {"/codec/device",
        "h100-datasheet",
        {{"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}},
-       "compressor ratio gives its costs itself",
+       "compressor ratio states its costs",
        {{"/compressor", json(R"({"kind": "top-k"})")}},
        false},
       {"/codec/slowdown", 20, none, "nothing is compressed", top_k},
       {"/codec/slowdown",
        20,
        {{"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}},
-       "compressor ratio gives its costs itself",
+       "compressor ratio states its costs",
        top_k},
       {"/codec/overlap", false, none, "nothing is compressed", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, whole), "grouping is whole-model, which never overlaps", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "local-sgd", "grouping": "per-tensor"})")),
-       "strategy local-sgd encodes once its steps are done", both(top_k, none)},
+       "strategy local-sgd encodes after its steps", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment",
        both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
@@ -318,7 +318,7 @@ double step_of(const Study& study) {
 
 }  // namespace
 
-TEST_CASE("a field is said to have no effect where it has none, and only there") {
+TEST_CASE("a field without effect has a note, and no other field") {
   for (const Case& one : cases()) {
     INFO(one.pointer << ": " << one.why);
     if (one.why.starts_with("topology simgrid-xml")) continue;  // below
@@ -399,12 +399,12 @@ TEST_CASE("an axis that changes nothing is said to") {
             .notes.size() == 1);
 }
 
-TEST_CASE("what a document says for another evaluator is news of an axis only") {
+TEST_CASE("a field for another evaluator is noted only if an axis varies it") {
   CHECK(study_of({{"/evaluation/tolerance", 0.5}}).points[0].notes.empty());
   CHECK(study_of({{"/evaluation/tolerance", {0.5, 0.4}}}).notes.size() == 1);
 }
 
-TEST_CASE("a field that has an effect at some points of a study is no news") {
+TEST_CASE("a field with an effect at some points of a study has no note") {
   CHECK_FALSE(is_named(
       study_of(strategy(
           R"({"kind": "all-reduce", "exchange": {"grouping": ["whole-model", "bucketed"], "bucket_cap": ["1MiB", "2MiB"]}})")),
@@ -423,7 +423,7 @@ TEST_CASE("a field that has an effect at some points of a study is no news") {
       "/strategy/exchange/bucket_cap"));
 }
 
-TEST_CASE("what one place writes is judged apart from what others write") {
+TEST_CASE("fields from different places are judged separately") {
   const Study study = study_of({{"/variants", json(R"([
       {"name": "whole", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}}}},
       {"name": "buckets", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MiB"}}}}])")}});
@@ -439,7 +439,7 @@ TEST_CASE("what one place writes is judged apart from what others write") {
   CHECK(parts.points[1].notes.empty());
 }
 
-TEST_CASE("a part's file serves other scenarios: what it writes is no news") {
+TEST_CASE("a part's file serves other scenarios, so its fields have no notes") {
   const Folder folder;
   folder.write("strategies/mine.json", R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})");
   Json scenario = base();

@@ -1,4 +1,4 @@
-"""What stepcast answers in JSON, for tests that hold one subcommand's answers against another's."""
+"""stepcast's answers in JSON, for tests that compare one subcommand's answers with another's."""
 import json
 import subprocess
 

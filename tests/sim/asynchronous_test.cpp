@@ -39,7 +39,8 @@ ParameterServerStrategy& strategy_of(Scenario& scenario) {
   return std::get<ParameterServerStrategy>(scenario.strategy);
 }
 
-/// Two tensors of 10 MB, ready 30 and 35 ms after the step's begin, each exchanged on its own over 1 GB/s: 10 ms a way.
+/// Two tensors of 10 MB, ready 30 and 35 ms after the step begins. Each is exchanged separately over 1 GB/s: 10 ms a
+/// way.
 Scenario two_tensors(Consistency consistency) {
   Scenario scenario = server(1, consistency);
   scenario.cluster.link.bandwidth = 1_GBps;
@@ -70,17 +71,17 @@ TEST_CASE("one asynchronous worker does one thing after the other") {
 }
 
 TEST_CASE("asynchronous workers keep a slow server busy") {
-  // γ = 10 ns/B on the server: 100 ms for each push, one after the other. Eight workers ask for more than it can
-  // do (66 ms of their own), so the server is never idle: p pushes in p·100 ms, a step every 800 ms.
+  // γ = 10 ns/B on the server: 100 ms for each push, one after the other. Eight workers compute for 66 ms and ask for
+  // more than it can do, so the server is never idle. p pushes take p·100 ms, a step every 800 ms.
   Scenario scenario = server(8, Consistency::asynchronous);
   std::get<ParameterServerStrategy>(scenario.strategy).server_reduction_cost = 10_ns_per_B;
   require_close(800_ms, step(scenario), 2e-3, "server-bound");
 }
 
 TEST_CASE("a straggler slows asynchronous workers only by its own share") {
-  // Two workers, links never contended for long: the fast one needs 66 ms a step, the slow one (half speed)
-  // 116 ms, each alone. Their rates add: mean step 2/(1/66 + 1/116) ms = 84.1 ms; sharing the server's link
-  // costs at most the other's 16 ms now and then, so the step lies between that and 16 % more.
+  // Two workers with links that are never contended for long. Alone, the fast one needs 66 ms a step, the slow one
+  // (half speed) 116 ms. Their rates add: mean step 2/(1/66 + 1/116) ms = 84.1 ms. Sharing the server's link costs at
+  // most the other's 16 ms now and then. The step is therefore at most 16 % more.
   const Seconds alone(2.0 / (1.0 / 0.066 + 1.0 / 0.116));
   const Seconds got = step(server(2, Consistency::asynchronous, 0.5));
   CHECK(got >= alone * (1 - 1e-9));
@@ -88,7 +89,7 @@ TEST_CASE("a straggler slows asynchronous workers only by its own share") {
 }
 
 TEST_CASE("stale-synchronous workers end up at the straggler's pace") {
-  // Bound s: the fast worker may be s steps ahead, then it waits; in the long run both do one step in the slow
+  // Bound s: the fast worker may be s steps ahead, then it waits. In the long run, both do one step in the slow
   // worker's 116 ms, plus at most 16 ms of contention.
   for (const int bound : {0, 1, 4}) {
     Scenario scenario = server(2, Consistency::stale_synchronous, 0.5);
@@ -105,7 +106,7 @@ TEST_CASE("an asynchronous step's breakdown adds up") {
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
 
-TEST_CASE("hosts' copies add up, whoever waits for whom") {
+TEST_CASE("hosts' copies add up in any order of arrival") {
   // h = 1 ns/B: n·h = 10 ms; wires of no length and 50 ms of computing. A worker copies n out and n in; a shard's host
   // n/M in and n/M out for each worker, one after the other. Synchronous: n + p·2n/M + n.
   struct Expected {
@@ -149,8 +150,7 @@ TEST_CASE("an asynchronous worker pushes one bucket while it pulls the other") {
     Scenario scenario = two_tensors(consistency);
     require_close(60_ms, step(scenario), 1e-9, fmt::format("{}", name_of(consistency)));
     // h = 0.1 ns/B: 1 ms a copy. a: out at 31, there at 41, copied in and out by the shard's host at 43, back at 53, in
-    // at
-    // 54. b: out from 41, when a has left, to 42, there at 52, served at 54, back at 64, in at 65.
+    // at 54. b: out from 41, when a has left, to 42, there at 52, served at 54, back at 64, in at 65.
     scenario.cluster.host_cost = 0.1_ns_per_B;
     require_close(65_ms, step(scenario), 1e-9, fmt::format("{}, with copies", name_of(consistency)));
   }
@@ -214,19 +214,19 @@ TEST_CASE("a mean of steps that still become shorter is announced, with the reme
   replay.drift = -0.05;
   Scenario scenario = server(1, Consistency::asynchronous);
   CHECK(notes_of(scenario, replay) ==
-        "not steady yet: the second half's steps take 5 % less than the first half's; more /evaluation/max_steps");
+        "not steady yet: the second half's steps take 5 % less than the first half's; increase /evaluation/max_steps");
   scenario.cluster.jitter = {JitterDistribution::lognormal, 0.05};
   replay.drift = 0.03;
   CHECK(
       notes_of(scenario, replay) ==
-      "by chance or not steady yet, the second half's steps take 3 % more than the first half's; more /evaluation/max_steps or /evaluation/runs");
+      "by chance or not steady yet, the second half's steps take 3 % more than the first half's; increase /evaluation/max_steps or /evaluation/runs");
   replay.drift = 0.02;
   CHECK(notes_of(scenario, replay).empty());
 }
 
 TEST_CASE("a queue that takes long to spread: a short replay says so, a longer one comes near the end") {
-  // 40 workers share one server's link: 40 pushes take 40·8 ms and none can be left out, so in the long run a step
-  // takes 320 ms. At first all push at once and then all pull, 50 + 2·320 ms.
+  // 40 workers share one server's link. 40 pushes take 40·8 ms and none can be left out, so in the long run a step
+  // takes 320 ms. At first, all push at once and then all pull: 50 + 2·320 ms.
   Scenario scenario = server(40, Consistency::asynchronous);
   strategy_of(scenario).server_reduction_cost = 0.1_ns_per_B;  // 1 ms each, one after the other, by which they spread
   std::vector<Case> cases;

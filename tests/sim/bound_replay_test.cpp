@@ -106,7 +106,7 @@ namespace {
 
 struct Mean {
   Seconds step{};
-  double passes = 0;  ///< of the mean worker, that are wholly inside the window
+  double passes = 0;  ///< of the mean worker, only those wholly inside the window
   Bound bound;
   int staleness = 0;
 };
@@ -134,8 +134,8 @@ void fail(const Mean& mean, const Scenario& scenario) {
 
 }  // namespace
 
-// No pass is shorter than its computing, so that no worker's count, parts of passes included, grows faster than one in
-// that time: the bound of computing holds for any window.
+// No pass is shorter than its computing. A worker's count, with parts of passes, therefore grows no faster than one in
+// that time. The bound of computing holds for any window.
 TEST_CASE("property: asynchronous workers do no more than they can compute") {
   property(
       "however short the replay",
@@ -159,13 +159,14 @@ TEST_CASE("property: asynchronous workers do no more than they can compute") {
       150);
 }
 
-// What servers and links bear does not grow with the parts of passes that are done: one may have sent all when the
-// window begins, and none of it when the window ends. So a worker's count is at most 2 more than its k passes that are
-// wholly inside, all of whose bytes the window bears: the step is at least k/(k+2) of the bound.
+// The load of servers and links does not grow with the finished parts of passes. The pass at the window's begin may
+// have sent all before, and the pass at its end may send all later. Its count is therefore at most 2 more than its k
+// passes that are wholly inside, whose bytes the window bears. The step is at least k/(k+2) of the bound.
 //
-// With staleness bounded by s the slowest worker's L passes count, and others are up to s+1 ahead of it when the window
-// begins, as it may be itself of the last one: each does L-s-1 of them in the window and has one more begun before it.
-// So the step is at least (L-s-2)/L of every bound, and k is at most L+s+1. Both are at least 1 - (s+2)/(k-s-1).
+// With staleness bounded by s, the slowest worker's L passes count. Others are up to s+1 ahead of it when the window
+// begins, and it may itself be ahead of the last one. Each does L-s-1 passes in the window, and has begun one more
+// before. The step is therefore at least (L-s-2)/L of every bound, and k is at most L+s+1. Both are at least 1 -
+// (s+2)/(k-s-1).
 TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
   property(
       "but by what the ends of its window can make of it",

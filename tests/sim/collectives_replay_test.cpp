@@ -1,8 +1,8 @@
 // Replay equals the closed form of every collective on the ideal star.
 //
-// Derivation: on a star with like links all flows of a round have the same latency α and, in every algorithm of
-// the table, the same rate on their busiest link, so a round takes α + wire·β; then every host copies (h) and
-// adds (γ). Rounds follow each other, so the sum over rounds is the closed form, plus S at the start.
+// Derivation: on a star with like links, all flows of a round have the same latency α. In every algorithm of the table,
+// they also have the same rate on their busiest link. A round therefore takes α + wire·β. Every host then copies (h)
+// and adds (γ). Rounds follow each other, so the sum over rounds is the closed form, plus S at the start.
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
@@ -74,7 +74,7 @@ Clusters clusters_of_all_topologies() {
   return clusters;
 }
 
-/// Of 4 workers and 2 NICs each, that add and copy for nothing.
+/// A cluster of 4 workers with 2 NICs each, where adding and copying are free.
 Cluster two_nodes() {
   Cluster cluster = star(8);
   cluster.reduction_cost = cluster.host_cost = {};
@@ -109,10 +109,10 @@ TEST_CASE("replay of a collective equals its closed form") {
   }
 }
 
-TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") {
-  // 16 workers, 8 to a node: a message crosses two inner links (3 us in all), two of a round's 16 the NICs and the
-  // switch as well (25 us in all), at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B). Racks of 4 at 8:1: an
-  // uplink, of four messages, has 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
+TEST_CASE("a ring on nodes and racks costs as much as its one flow per uplink") {
+  // 16 workers, 8 to a node. A message crosses two inner links, 3 us in all. Two of a round's 16 also cross the NICs
+  // and the switch, 25 us in all, at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B). With racks of 4 at 8:1,
+  // four messages share an uplink of 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
   const Bytes n = 160_MB;
   Cluster nodes = star(16);
   nodes.reduction_cost = nodes.host_cost = {};
@@ -128,8 +128,8 @@ TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") 
 }
 
 TEST_CASE("a hierarchical all-reduce shares its NICs") {
-  // 2 nodes of 4, 2 NICs: inside 2·3 rounds of n/4 over 100 GB/s and 3 us; between 2·1 rounds of n/8 each from
-  // all 4 GPUs over 2 NICs of 10 Gb/s, that is n/4 through each, and 28 us.
+  // 2 nodes of 4, 2 NICs. Inside, there are 2·3 rounds of n/4 over 100 GB/s and 3 us. Between, there are 2·1 rounds of
+  // n/8 each from all 4 GPUs over 2 NICs of 10 Gb/s. That is n/4 through each, and 28 us.
   const Bytes n = 80_MB;
   const Cluster cluster = two_nodes();
   // Recursive doubling between two machines is one round of n/4 each, n/2 through each NIC.
@@ -150,9 +150,10 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
 }
 
 TEST_CASE("several rings use all NICs") {
-  // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of
-  // its own out of either node: 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s = 4.00925 ms. Inside,
-  // workers send 10 MB at 100 GB/s. One ring: 10 MB over one NIC; four: 2.5 MB each, two on a NIC.
+  // 2 nodes of 4, 2 NICs, 2 rings. In each of 2·7 rounds, each ring moves n/16 = 5 MB from rank to rank, over a
+  // separate NIC out of either node. A round takes 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s =
+  // 4.00925 ms. Inside, workers send 10 MB at 100 GB/s. One ring has 10 MB over one NIC; four have 2.5 MB each, two on
+  // a NIC.
   const Bytes n = 80_MB;
   const Cluster cluster = two_nodes();
   const auto with_rings = [&](const OrAuto<int>& rings, const Topology& topology) {
@@ -186,10 +187,11 @@ TEST_CASE("several rings use all NICs") {
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
-TEST_CASE("which GPUs share a NIC decides what two rings of every other rank take") {
-  // 2 nodes of 4, 2 NICs, groups of 2: between them rings of the ranks 0, 2, 4, 6 and 1, 3, 5, 7, 2·3 rounds of n/8 =
-  // 10 MB. Ranks 2 and 3 leave a machine: they have NICs 0 and 1 in turn, and share NIC 1 as neighbours. Inside groups
-  // 2·1 rounds of 3 us + n/2 at 100 GB/s; between them a round's latencies are 3 us + 25 us/2.
+TEST_CASE("GPUs that share a NIC decide the time of two rings of every other rank") {
+  // 2 nodes of 4, 2 NICs, groups of 2. Between groups, rings of the ranks 0, 2, 4, 6 and 1, 3, 5, 7 have 2·3 rounds of
+  // n/8 = 10 MB. Ranks 2 and 3 leave a machine. They have NICs 0 and 1 if taken in turn, and share NIC 1 if neighbours
+  // share. Inside groups, there are 2·1 rounds of 3 us + n/2 at 100 GB/s. Between them, a round's latencies are 3 us +
+  // 25 us/2.
   const Bytes n = 80_MB;
   std::vector<Case> cases;
   for (const NicOfGpu rule : {NicOfGpu::in_turn, NicOfGpu::neighbours}) {
@@ -209,11 +211,13 @@ TEST_CASE("which GPUs share a NIC decides what two rings of every other rank tak
 }
 
 TEST_CASE("NCCL's tree uses all NICs, and a message up and one down at once") {
-  // 2 nodes of 4, 2 NICs, 2 pairs of trees: blocks of n/4s. A machine is a root in one tree of each pair, and below the
-  // other's. Each round between has up to a block up in one tree and one down in the other over each NIC, either way:
-  // with s segments 2 + s - 1 rounds of 28 us, of which the first and the last have one message each way, others two.
-  // Before and after 2·3 rounds of 3 us inside, while the chains are filled or empty: 2 to 4 blocks at 100 GB/s and, in
-  // the rounds between, no more than the NICs take.
+  // 2 nodes of 4, 2 NICs, 2 pairs of trees: blocks of n/4s. A machine is the root of one tree of each pair, and below
+  // the other's root. In each round between, each NIC has up to a block up in one tree and one down in the other,
+  // either way. With s segments, there are 2 + s - 1 rounds of 28 us. The first and the last have one message each way,
+  // others two.
+  //
+  // Before and after, there are 2·3 rounds of 3 us inside, while the chains fill or empty: 2 to 4 blocks at 100 GB/s.
+  // In the rounds between, inner links take no longer than the NICs.
   const Bytes n = 80_MB;
   const Cluster cluster = two_nodes();
   std::vector<Case> cases;
@@ -227,9 +231,9 @@ TEST_CASE("NCCL's tree uses all NICs, and a message up and one down at once") {
   // pairs' edges are of other workers, so 40 MB inside.
   require_close(6.0 * (3_us + 40_MB / 100_GBps) + 2.0 * (28_us + 20_MB / 10_Gbps), answers[0].replay.step, 1e-9,
                 "s = 1");
-  // Four: 5 MB. Inside alone: rounds 0, 1, 2 of 1, 2 and 3 places. Worker 0 is pair 0's head and has the tail of pair
-  // 1's chain 2 -> 3 -> 0 -> 1 ahead of it; nobody is at more than one edge of either chain on either side, so that a
-  // round has 10 MB from or to a worker until both chains are at it, from the second round on: 20 MB.
+  // Four: 5 MB. Inside alone, rounds 0, 1, 2 have 1, 2 and 3 places. Worker 0 is pair 0's head, and has the tail of
+  // pair 1's chain 2 -> 3 -> 0 -> 1 ahead of it. Nobody is at more than one edge of either chain on either side. A
+  // round has 10 MB from or to a worker until both chains are at it: 20 MB from the second round on.
   const Seconds inside = 2.0 * (9_us + (10_MB + 20_MB + 20_MB) / 100_GBps);
   require_close(inside + 5.0 * 28_us + (5_MB + 10_MB + 10_MB + 10_MB + 5_MB) / 10_Gbps, answers[1].replay.step, 1e-9,
                 "s = 4");
@@ -241,7 +245,7 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
   std::vector<Case> cases;
   for (const auto& [name, cluster] : clusters_of_all_topologies())
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
-      // Where the latency is most of a round, where neither is, and where the bytes are.
+      // For a latency that is most of a round, for a mixture, and for bytes that are most of it.
       for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
         Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, size);
         auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
@@ -274,8 +278,8 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
 }
 
 TEST_CASE("a ring that waits for its slowest hop costs the longest of its messages in every round") {
-  // As above, 16 workers on nodes of 8 and racks of 4: 28 us instead of the mean of 3 us and 25/8 us, and 27 us instead
-  // of 25.5 us. On a star with one link of 60 us two messages have (60 + 25)/2 = 42.5 us.
+  // As above, 16 workers on nodes of 8 and racks of 4. It is 28 us instead of the mean of 3 us and 25/8 us, and 27 us
+  // instead of 25.5 us. On a star with one link of 60 us, two messages have (60 + 25)/2 = 42.5 us.
   const Bytes n = 160_MB;
   const auto on = [](const Topology& topology) {
     Cluster cluster = star(16);
@@ -298,7 +302,7 @@ TEST_CASE("a ring that waits for its slowest hop costs the longest of its messag
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
-TEST_CASE("where rings wait for their slowest hops, replay of a collective equals its price") {
+TEST_CASE("replay of a collective equals its price even if rings wait for their slowest hops") {
   std::vector<Case> cases;
   for (auto [name, cluster] : clusters_of_all_topologies())
     for (const Algorithm algorithm : {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical})
@@ -315,7 +319,7 @@ TEST_CASE("where rings wait for their slowest hops, replay of a collective equal
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
-TEST_CASE("by whichever protocol, replay of a collective equals its price") {
+TEST_CASE("with any protocol, replay of a collective equals its price") {
   // A message's latency is three times as long, or it is four times as large.
   std::vector<Case> cases;
   Clusters clusters = clusters_of_all_topologies();

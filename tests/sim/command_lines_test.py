@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: one fault has one exit code in every subcommand of both
-programs, and no message is a library's; standard streams that are closed or full; limits of memory and file size."""
+"""command_lines_test.py STEPCAST CALIBRATE SCENARIOS DATA: command lines with faults.
+
+One fault has one exit code in every subcommand of both programs, and no message comes from a library. Standard streams
+may be closed or full, and memory and file size may be limited."""
 import os
 import pathlib
 import resource
@@ -130,7 +132,7 @@ def limits():
         expect(1, STEPCAST, [*given, "l.out"], "File too large", **no_file)
     expect(1, CALIBRATE, ["link", "--from", f"{DATA}/osu_latency.txt", "-o", "l.out"], "File too large", **no_file)
     large = ["run", "good.json", "--set", f"/cluster/workers={list(range(1, 20001))}".replace(" ", "")]
-    expect(1, STEPCAST, large, "memory does not suffice", before=limit(resource.RLIMIT_AS, 120 << 20))
+    expect(1, STEPCAST, large, "not enough memory", before=limit(resource.RLIMIT_AS, 120 << 20))
 
 
 def plots():

@@ -76,10 +76,13 @@ TEST_CASE("all-to-all and in-collective: replay equals equations") {
 }
 
 TEST_CASE("fairly shared, encoding and back-propagation slow each other") {
-  // Two gradients of 10 MB, ready after 10 ms of backward each, of which 0.5 ns/B · 10 MB = 5 ms encode one.
+  // Two gradients of 10 MB, ready after 10 ms of backward each. Encoding one takes 0.5 ns/B · 10 MB = 5 ms.
+  //
   // Serial: the first is encoded from 10 to 15 ms, backward ends at 25 ms, the second is encoded until 30 ms.
-  // Fair: from 10 ms on the first encode and the second backward have half of the GPU each. 5 ms of encoding take until
-  // 20 ms, when backward has 5 of its 10 ms left and the GPU alone; it ends at 25 ms, the second encode at 30 ms.
+  //
+  // Fair: from 10 ms on, the first encode and the second backward have half of the GPU each. 5 ms of encoding take
+  // until 20 ms. Backward then has 5 of its 10 ms left and the GPU alone. It ends at 25 ms, the second encode at 30 ms.
+  //
   // Either way the GPU works for 30 ms, but the first gradient leaves at 15 ms or at 20 ms.
   auto table = small_workload();
   table.layers.clear();
@@ -105,8 +108,8 @@ TEST_CASE("fairly shared, encoding and back-propagation slow each other") {
   const auto answers = replay_all(cases);
   require_close(0.030, answers[0].step.si(), 1e-9, "serial, alone");
   require_close(0.030, answers[1].step.si(), 1e-9, "fair, alone");
-  // p = 2 at 5 Gb/s: a ring takes 2·(25 us + 5 MB · 1.6 ns/B) = 16.05 ms, longer than what is left of computation, so
-  // the exchanges follow each other: 15 + 2 · 16.05, or 20 + 2 · 16.05.
+  // p = 2 at 5 Gb/s: a ring takes 2·(25 us + 5 MB · 1.6 ns/B) = 16.05 ms, longer than the rest of the computation. The
+  // exchanges therefore follow each other: 15 + 2 · 16.05, or 20 + 2 · 16.05.
   require_close(0.0471, answers[2].step.si(), 1e-9, "serial, two");
   require_close(0.0521, answers[3].step.si(), 1e-9, "fair, two");
   require_close(0.0221, answers[3].breakdown.exposed_communication.si(), 1e-9, "after 30 ms of computation");

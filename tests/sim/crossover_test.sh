@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# crossover_test.sh PROGRAM SCENARIOS GOLDEN: what crossover prints, against transcripts; that every worth it found, and so the
-# order of alternatives on both sides of each change, is what run says of that value; and one change in closed form.
+# crossover_test.sh PROGRAM SCENARIOS GOLDEN: compares crossover's output with transcripts. Every worth that it found
+# equals run's at that value, and so does the order of alternatives on both sides of each change. One change is derived
+# in closed form.
 set -euo pipefail
 program=$1 scenarios=$2 golden=$3
 work=$(mktemp -d)
@@ -94,9 +95,9 @@ expect(1, "collectives", "size=1KiB..1GiB", "--point", "algorithm=ring", "--poin
 expect(2, "pufferfish-resnet18", "/cluster/link/bandwidth=1Gbps..100Gbps", "--over", "variant=Pufferfish")
 expect(1, "survey", "/workload/batch=16..512", "--set", shapes, "--set", "/cluster/host_cost=0.01ns/B", "--set", "/cluster/link/bandwidth=25Gbps", "--point", "workers=8", "--point", "compressor=powersgd", "--point", "compressor=top-k", "--point", "compressor=qsparse-local-sgd", "--grid", "6", "--over", "compressor=top-k")
 
-# In closed form: one gradient of n bytes, all-reduced whole by a ring of p workers, in 2(p-1)·alpha + 2(p-1)/p·n/B. With fp16 half
-# of the bytes travel, which saves (p-1)/p·n/B, and a cast before and one after move n + n/2 each, which cost L + 1.5·n/R each by
-# the device's entry. As fast at (p-1)/p·n/B = 2·(L + 1.5·n/R).
+# In closed form: one gradient of n bytes is all-reduced whole by a ring of p workers, in 2(p-1)·alpha + 2(p-1)/p·n/B.
+# fp16 sends half of the bytes, which saves (p-1)/p·n/B. A cast before and one after move n + n/2 each, which costs L +
+# 1.5·n/R each by the device's entry. Both are equal at (p-1)/p·n/B = 2·(L + 1.5·n/R).
 n, p, L, R = 4e8, 4, 1e-3, 250e9
 device = {"name": "test", "peaks": [{"dtype": "fp32", "rate": "1000TFLOPS", "evidence": "assumed", "source": "test"}],
           **{entry: {"value": value, "evidence": "assumed", "source": "test"} for entry, value in (("memory_bandwidth", "900GB/s"), ("launch_overhead", "5us"), ("compute_efficiency", 1), ("memory_efficiency", 1), ("bend", 4))},

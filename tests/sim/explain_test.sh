@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# explain_test.sh PROGRAM SCENARIOS GOLDEN: what explain prints, against transcripts; and that every change it names, made by
-# the --set options that it gives, takes the step time that it says.
+# explain_test.sh PROGRAM SCENARIOS GOLDEN: compares explain's output with transcripts. Every change that it names has
+# the step time that it says, when made by the --set options that it gives.
 set -euo pipefail
 program=$1 scenarios=$2 golden=$3
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ transcript explain explain-memory "$scenarios/llm.json" --point variant=all-redu
 transcript explain explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
 transcript explain explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
 
-# Where nothing takes time nothing is faster, or undefined.
+# If nothing takes time, no change is faster or undefined.
 "$program" explain "$scenarios/collectives.json" --point size=1KiB --point algorithm=ring --set /cluster/workers=1 >"$work/alone.txt"
 if grep -q nan "$work/alone.txt"; then cat "$work/alone.txt"; exit 1; fi
 
@@ -46,8 +46,8 @@ for change in made:
     assert point["step_time_s"] == change["step_time_s"], (change, point["step_time_s"])
     assert abs(point["throughput_samples_per_s"] / now["throughput_samples_per_s"] / change["speedup"] - 1) < 1e-12, change
 
-# A point of a study with axes, variants, a baseline and a run: --scenario writes what the printed options are of, and pasted
-# into a shell they make the step that stands before them.
+# A point of a study with axes, variants, a baseline and a run. --scenario writes the scenario that the printed options
+# belong to. Pasted into a shell, the options give the step time that stands before them.
 of_study = subprocess.run([program, "explain", f"{scenarios}/pufferfish-resnet18.json", "--point", "variant=Pufferfish", "--scenario", f"{work}/point.json"], capture_output=True, text=True, check=True)
 lines = [match.groups() for match in (re.match(r"  .*\S {2,}(\S+ \S+) +~?\S+x  (--set .*)", line) for line in of_study.stdout.splitlines()) if match]
 assert len(lines) > 20, lines

@@ -1,7 +1,6 @@
-// Folded replay equals full replay: the same scenario, every worker and message simulated, or one of each class.
+// Folded replay equals full replay of the same scenario, with every worker and message, or one of each class.
 //
-// Full replay is the referee; what it is compared with shares the step graph and the streams with it, but neither
-// the messages nor the platform.
+// Full replay is the referee. Both share the step graph and the streams, but neither the messages nor the platform.
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
@@ -309,7 +308,7 @@ TEST_CASE("collectives inside and between groups fold exactly") {
       100);
 }
 
-TEST_CASE("what is alike is one") {
+TEST_CASE("like parts are simulated once") {
   const auto folded = [](const Scenario& scenario) {
     return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario)));
   };
@@ -326,8 +325,8 @@ TEST_CASE("what is alike is one") {
   CHECK(like[0].flows->system.flows.size() == 1);
   CHECK(like[0].flows->system.links == std::vector{10_Gbps});
 
-  // One rank on a link of 1 Gb/s, latency as the others': what it sends and what it receives is limited to that,
-  // the other p-2 messages to 10 Gb/s.
+  // One rank is on a link of 1 Gb/s with the same latency. Its messages both ways are limited to that, the other p-2
+  // messages to 10 Gb/s.
   Cluster slow = star(1000);
   slow.groups = {{1, 1.0, 1_Gbps, {}}};
   CHECK(ring(slow)[0].flows->system.flows.size() == 2);
@@ -353,7 +352,7 @@ TEST_CASE("what is alike is one") {
   }
 
   // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
-  // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
+  // worker's. Each count loses its common factor, so a flow gets 10 Gb/s / 4096.
   ParameterServerStrategy many;
   many.shards = 64;
   const Fold servers = folded(scenario_of(star(4096), many));
@@ -364,7 +363,7 @@ TEST_CASE("what is alike is one") {
   CHECK(*std::min_element(servers.direct.links.begin(), servers.direct.links.end()) == 10_Gbps / 4096.0);
 }
 
-TEST_CASE("auto folds what leaves less to simulate") {
+TEST_CASE("auto folds if that leaves less to simulate") {
   // 25 workers and shards in a row on a 4x4x2 torus are all unlike: 25·25 messages each way. 32 have a twin each.
   const auto decided = [](int p, const Topology& topology) {
     Cluster cluster = star(p);
@@ -390,7 +389,7 @@ TEST_CASE("auto folds what leaves less to simulate") {
   CHECK(decided(32, Star{}).folds);
 }
 
-TEST_CASE("what cannot be folded exactly is not") {
+TEST_CASE("scenarios that cannot be folded exactly are not") {
   Scenario scenario = scenario_of(star(4), AllReduceStrategy{});
   CHECK_FALSE(folding_refusal(scenario));
   scenario.evaluation.fidelity = Fidelity::automatic;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# golden.sh PROGRAM SCENARIO TRANSCRIPT [validate]: runs the scenario, or validates the suite, and compares what it
-# prints with the transcript; does it again with other --jobs and compares the CSV of both runs byte by byte.
-# UPDATE_GOLDEN=1 records the transcript instead: read the difference before you commit it.
+# golden.sh PROGRAM SCENARIO TRANSCRIPT [validate]: runs the scenario, or validates the suite, and compares the output
+# with the transcript. Repeats it with other --jobs and compares the CSV of both runs byte by byte. UPDATE_GOLDEN=1
+# records the transcript instead. Read the difference before you commit it.
 set -euo pipefail
 program=$1 scenario=$2 transcript=$3 command=${4:-run}
 options=()

@@ -1,5 +1,5 @@
-// Where the report does not call the equations an estimate, gossip's steps on any topology are the replay's; why they
-// must is said beside ClusterPrices::neighbours_are_exact.
+// Unless the report calls the equations an estimate, gossip's steps on any topology equal the replay's. The proof is
+// beside ClusterPrices::neighbours_are_exact.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -54,8 +54,8 @@ TEST_CASE("a distribution of cv 0 is no jitter") {
 }
 
 TEST_CASE("one worker's sampled mean lies within the standard error that the report notes") {
-  // p = 1 computes alone, so its step is the mean of N factors times 25 ms: 1 ± cv/sqrt(N). Of 20 seeds some lie below
-  // the bound of 25 ms; five standard errors hold all of them.
+  // p = 1 computes alone, so its step is the mean of N factors times 25 ms: 1 ± cv/sqrt(N). With 20 seeds, some lie
+  // below the bound of 25 ms. Five standard errors hold all of them.
   Scenario scenario = scenario_of(star(1), AllReduceStrategy{});
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 100;
@@ -90,8 +90,8 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   scenario.evaluation.max_steps = 50;
   double sum = 0;
   int steps = 0;
-  // The update is the last of a step's tasks but comes after the exchange: its factor is the slowest worker's
-  // only if that worker is last again. So give the workload no update.
+  // The update is the last of a step's tasks, but comes after the exchange. Its factor is the slowest worker's only if
+  // that worker is last again. The workload therefore has no update.
   WorkloadTable table = small_workload();
   table.update = {};
   scenario.workload = std::make_shared<const WorkloadTable>(table);
@@ -109,7 +109,7 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
 
-TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of local steps") {
+TEST_CASE("jitter is drawn for each micro-batch, in accumulated passes and in local steps") {
   // As above, with D passes in one go: 24 ms times the sum of a worker's D factors, and the slowest worker's counts.
   // Local SGD makes two steps of three passes each of them.
   Cluster cluster;
@@ -145,7 +145,7 @@ TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of lo
   require_close(expected(cases[1].scenario, 6) / 2.0, answers[1].step, 1e-6, "local SGD");
 }
 
-TEST_CASE("jitter on what takes no time is no time") {
+TEST_CASE("jitter on a time of zero is zero") {
   // One worker's all-reduce sends nothing: every step is 0 s, and so are its parts.
   Scenario scenario = collective_of(star(1), Operation::all_reduce, Algorithm::ring, 1_MB);
   scenario.evaluation.evaluator = Evaluator::replay;

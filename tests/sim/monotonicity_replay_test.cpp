@@ -1,9 +1,10 @@
-// Where nothing that gets better makes a replayed step slower, and the smallest scenarios where something does.
+// Cases in which no improvement makes a replayed step slower, and the smallest scenarios in which one does.
 //
-// Collectives start when all workers have reached them and take what their rounds take, so a replay of them is a timed
-// event graph with fixed durations (tests/model/monotonicity_test.cpp says why that suffices). Direct messages share
-// links with whatever else is on its way, first come, first served: these are the anomalies of list schedules (Graham
-// 1969). docs/monotonicity.md has the list.
+// Collectives start when all workers have reached them, and take the time of their rounds. A replay of them is
+// therefore a timed event graph with fixed durations (tests/model/monotonicity_test.cpp says why that suffices).
+//
+// Direct messages share links with all other messages, first come, first served. These are the anomalies of list
+// schedules (Graham 1969). docs/monotonicity.md has the list.
 #include <functional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -55,7 +57,7 @@ void set_update(Scenario& scenario, Seconds update) {
 
 }  // namespace
 
-TEST_CASE("property: where workers meet in collectives only, nothing better makes a replayed step slower") {
+TEST_CASE("property: if workers meet in collectives only, no improvement makes a replayed step slower") {
   const std::vector<std::pair<std::string, std::function<void(Scenario&, double)>>> changes = {
       {"computing",
        [](Scenario& s, double f) { s.workload = std::make_shared<const WorkloadTable>(small_workload(1 / f)); }},
@@ -87,10 +89,10 @@ TEST_CASE("property: where workers meet in collectives only, nothing better make
       150);
 }
 
-TEST_CASE("order of messages: co-located shards push and pull by the same links, in an order that times decide") {
-  // 2 workers with a shard each, two gradients of 2 MB, 1 MB of each to the other shard: a push or pull takes 1 ms at
-  // 1 GB/s. Each of the two updates on a shard takes a fourth of the update. Forward 10 ms, then the first gradient is
-  // ready, and the second 2.1 ms later.
+TEST_CASE("order of messages: co-located shards push and pull on the same links, in an order that times decide") {
+  // 2 workers with a shard each, and two gradients of 2 MB, 1 MB of each to the other shard. A push or pull takes 1 ms
+  // at 1 GB/s. Each of the two updates on a shard takes a fourth of the update. Forward takes 10 ms. The first gradient
+  // is then ready, and the second 2.1 ms later.
   ParameterServerStrategy servers;
   servers.placement = ServerPlacement::co_located;
   servers.shards = 2;
@@ -101,9 +103,9 @@ TEST_CASE("order of messages: co-located shards push and pull by the same links,
     Scenario scenario;
     Seconds step;
   };
-  // With an update of 4 ms: push 10-11, served 12, before the second gradient is ready at 12.1, so the first is pulled
-  // before: pull 12-13, push 13-14, served 15, pull 15-16. In all others the first is served after 12.1 ms, so that the
-  // second is pushed before, and served while the first is pulled.
+  // With an update of 4 ms: push 10-11, served 12, before the second gradient is ready at 12.1. The first is therefore
+  // pulled before: pull 12-13, push 13-14, served 15, pull 15-16. In all others, the first is served after 12.1 ms. The
+  // second is then pushed before, and served while the first is pulled.
   const std::vector<Row> rows = {
       {"as it is", from, 16_ms},
       // Push 10-11, served 12.2; push 12.1-13.1, served 14.3; pull 13.1-14.1; pull 14.3-15.3.
@@ -112,8 +114,8 @@ TEST_CASE("order of messages: co-located shards push and pull by the same links,
       {"less bandwidth: 0.8 GB/s", changed(from, [](Scenario& s) { s.cluster.link.bandwidth = 0.8_GBps; }), 15.85_ms},
       // Push 10-11.11, served 12.11; push 12.1-13.21, served 14.21; pull 13.21-14.32; pull 14.32-15.43.
       {"more latency: 110 us", changed(from, [](Scenario& s) { s.cluster.link.latency = 110_us; }), 15.43_ms},
-      // A worker copies 0.1 ms at each end, a shard 0.1 ms in and out: push 10-11.1, served 12.3; push 12.1-13.2, served
-      // 14.4; pull 13.2-14.3; pull 14.4-15.5.
+      // A worker copies 0.1 ms at each end, a shard 0.1 ms in and out. Push 10-11.1, served 12.3; push 12.1-13.2,
+      // served 14.4; pull 13.2-14.3; pull 14.4-15.5.
       {"more copying: host_cost 0.1 ns/B", changed(from, [](Scenario& s) { s.cluster.host_cost = 0.1_ns_per_B; }),
        15.5_ms},
   };
@@ -139,7 +141,7 @@ TEST_CASE("fair shares: a better link takes from those who share another link wi
   // Both pull until 2 ms. Worker 1 has pushed after 2 + 6.5 + 2 ms, worker 0 after 2 + 13 + 1.
   require_close(16_ms, steps[1].step, 1e-9, "half of the link");
   require_close(16_ms, steps[2].step, 1e-9, "all of it");
-  // A latency has a half from each end: what worker 1 pulls starts 2 ms later, when worker 0 has pulled: 1 + 13 + 1 ms.
+  // Each end has half of a latency. Worker 1's pull starts 2 ms later, when worker 0 has pulled: 1 + 13 + 1 ms.
   require_close(15_ms, steps[3].step, 1e-9, "all of it, later");
 }
 
@@ -155,15 +157,16 @@ TEST_CASE("convoys: a worker that computes faster stays in step with the others,
                                                 s.cluster.groups = {{1, 0.5, {}, {}}};
                                               })},
                                  {"", from}});
-  // Worker 1 computes 4 ms. Worker 0 pushes 2 MB alone until 4 ms, its other 2 MB at half the rate until 8 ms; worker 1
-  // its last 2 MB alone until 10 ms. Worker 0 pushes 2 MB to the second shard meanwhile, 1 MB at half the rate until
-  // 12 ms, and worker 1 its last 2 MB until 14 ms. Pulls of 2·4 MB from 10 to 18 ms, and of 2·3 MB from 14 to 20 ms.
+  // Worker 1 computes 4 ms. Worker 0 pushes 2 MB alone until 4 ms, and its other 2 MB at half the rate until 8 ms.
+  // Worker 1 pushes its last 2 MB alone until 10 ms. Meanwhile, worker 0 pushes 2 MB to the second shard, 1 MB of it at
+  // half the rate until 12 ms. Worker 1 pushes its last 2 MB until 14 ms. Pulls of 2·4 MB take from 10 to 18 ms, and of
+  // 2·3 MB from 14 to 20 ms.
   require_close(20_ms, steps[0].step, 1e-9, "half the speed");
   // Both push to the first shard until 10 ms, to the second until 16; pulls until 18 and, from 16 on, until 22 ms.
   require_close(22_ms, steps[1].step, 1e-9, "the same speed");
 }
 
-TEST_CASE("asynchronous servers: what keeps workers apart keeps their messages apart") {
+TEST_CASE("asynchronous servers: delays that separate workers separate their messages") {
   // Two workers, one shard that serves one after the other, 2 MB, 2 ms of computing.
   ParameterServerStrategy servers;
   servers.consistency = Consistency::asynchronous;

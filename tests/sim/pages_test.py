@@ -1,14 +1,14 @@
-"""pages_test.py STEPCAST CALIBRATE PROJECT [PAGE...]: what the pages (*.md) say is so.
+"""pages_test.py STEPCAST CALIBRATE PROJECT [PAGE...]: tests the commands and links of the pages (*.md).
 
 Commands of README.md, CONTRIBUTING.md, docs/, scenarios/README.md and calibrate/README.md:
   ```json NAME     a file of that name, written into the page's own temporary folder; the text names it, too
-  ```console       "$ " begins a command for bash, which is run there. Each line below it is a part of a line that it
-                   prints, in that order, whatever the spaces between words; "..." stands for anything
+  ```console       "$ " begins a command for bash, which runs in that folder. Each line below it is a part of a line that
+                   it prints, in that order. Spaces between words may differ, and "..." stands for anything
   `stepcast run x` in the text is run as well, unless a word in capitals (STUDY) makes it a pattern
   <!-- not run: REASON -->  on the line before a block: it cannot be run here; REASON is one of NOT_RUN
   <!-- exit code N -->      likewise: its last command ends with that code
-Commands are nowhere else: a block in any other language, or an indented one, holds none.
-Links of all pages: relative ones lead to a file, and to a heading in it where they have an anchor. docs/README.md and
+Other blocks, also indented ones, hold no commands.
+Relative links of all pages lead to a file, and with an anchor to a heading in it. docs/README.md and
 docs/decisions/README.md name each page beside them.
 """
 
@@ -22,7 +22,7 @@ import tempfile
 
 NOT_RUN = {"installs and builds", "needs a GPU", "needs PyTorch", "needs mpirun", "needs Slurm", "needs a cluster", "runs this test"}
 NO_PAGE = {"build", ".git", "node_modules"}
-SECONDS = 120  # of one command
+SECONDS = 120  # for one command
 
 
 def nccl_tests(hosts, each):
@@ -44,7 +44,7 @@ def nccl_tests(hosts, each):
 
 
 def prepare(folder, tools, project):
-    """What a reader of any page has: the project's programs and files, a network and two measurements of their own."""
+    """A reader's files for any page: the project's programs and files, a network and two measurements."""
     for name in ("scenarios", "notebooks", "calibrate"):
         (folder / name).symlink_to(project / name)
     (folder / "stepcast").symlink_to(tools / "stepcast")

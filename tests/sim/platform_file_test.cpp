@@ -153,7 +153,7 @@ std::vector<Row> nonsense() {
 
 }  // namespace
 
-TEST_CASE("a platform file that makes no sense is answered for in one line") {
+TEST_CASE("a senseless platform file is reported in one line") {
   const Folder folder;
   for (const Row& row : nonsense()) {
     INFO(row.what);
@@ -168,7 +168,7 @@ TEST_CASE("a platform file that makes no sense is answered for in one line") {
   }
 }
 
-TEST_CASE("what makes sense has hosts, and routes between the first so many") {
+TEST_CASE("a usable platform file has hosts, and routes between its first ones") {
   const Folder folder;
   const auto facts_of = [&](const std::string& text) { return inspect_platform(folder.write("platform.xml", text)); };
   struct Expected {

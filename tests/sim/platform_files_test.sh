@@ -89,7 +89,7 @@ expect 3 run good.json --set /cluster/workers=4 &&
   says 'good.json: /cluster/topology: found 3 hosts for 4 workers; allowed: a topology with at least that many hosts'
 expect 0 run good.json --set '/cluster/workers=[2,3,4]' --set /impossible=leave-out
 
-# Where the file is named matters, not where it is used.
+# Errors name the place that names the file, not the place that uses it.
 expect 3 run good.json --set /cluster/topology/file=negative.xml &&
   says '--set: /cluster/topology/file: found "negative.xml", whose link "l" has a latency of -1e-05 s; allowed: 0 to 3600 s'
 expect 3 run good.json --set '/cluster/topology/file=["good.xml", "negative.xml"]'

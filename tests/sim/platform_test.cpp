@@ -41,9 +41,9 @@ TEST_CASE("racks: partners in other racks share the uplink") {
 }
 
 TEST_CASE("fat tree: one uplink per leaf switch is shared, two are not") {
-  // down {2, 2}: 4 hosts in two leaf switches of 2. Recursive doubling with n = 10 MB: distance 1 stays at the
-  // leaf (2 cables of 10 us), distance 2 crosses the root (4 cables, 40 us). With one uplink per leaf switch two
-  // flows share it: 16 ms; with two parallel uplinks D-mod-k gives each its own: 8 ms.
+  // down {2, 2}: 4 hosts in two leaf switches of 2. Recursive doubling with n = 10 MB: distance 1 stays at the leaf (2
+  // cables of 10 us), distance 2 crosses the root (4 cables, 40 us). With one uplink per leaf switch, two flows share
+  // it: 16 ms. With two parallel uplinks, D-mod-k gives each a separate one: 8 ms.
   require_close(20_us + 8_ms + 40_us + 16_ms,
                 replayed(bare(4, FatTree{{2, 2}, {1, 1}, {1, 1}}), Algorithm::recursive_doubling, 10_MB), 1e-9,
                 "one uplink");
@@ -67,8 +67,8 @@ TEST_CASE("dragonfly: hosts of one router are two cables apart") {
 }
 
 TEST_CASE("nodes: GPUs of different NICs meet inside, leave apart") {
-  // Nodes of 2 GPUs with 2 NICs: recursive doubling at distance 1 stays inside (3 us, 100 GB/s), at distance 2
-  // each GPU has a NIC of its own: 23 us and 8 ms.
+  // Nodes of 2 GPUs with 2 NICs. Recursive doubling at distance 1 stays inside (3 us, 100 GB/s). At distance 2, each
+  // GPU has a separate NIC: 23 us and 8 ms.
   require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms,
                 replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 2}), Algorithm::recursive_doubling, 10_MB), 1e-9,
                 "2 NICs");
@@ -79,9 +79,9 @@ TEST_CASE("nodes: GPUs of different NICs meet inside, leave apart") {
 }
 
 TEST_CASE("nodes in racks: machines of a rack share its uplink") {
-  // 8 workers, 2 on a machine with a NIC each, 2 machines in a rack at 4:1: an uplink of 2·2/4 = 1 link. Recursive
-  // doubling with n = 10 MB: distance 1 inside, distance 2 between machines of a rack (3 + 20 us, 8 ms), distance 4 all
-  // four workers of a rack over its uplink: 32 ms, and 5 us more.
+  // 8 workers, 2 on a machine with a NIC each, and 2 machines in a rack at 4:1. An uplink is 2·2/4 = 1 link. Recursive
+  // doubling with n = 10 MB: distance 1 is inside. Distance 2 is between machines of a rack: 3 + 20 us, 8 ms. At
+  // distance 4, all four workers of a rack use its uplink: 32 ms, and 5 us more.
   const Cluster cluster = bare(8, Nodes{2, Link{100_GBps, 3_us}, 2, NodeRacks{2, 4.0, 5_us}});
   require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms + 28_us + 32_ms,
                 replayed(cluster, Algorithm::recursive_doubling, 10_MB), 1e-9, "4:1");
@@ -95,12 +95,12 @@ TEST_CASE("one slow link slows every round of a ring") {
 }
 
 TEST_CASE("a contended link is shared equally whatever the latencies") {
-  // Three workers push 10 MB each to one dedicated shard; the third one's link has 100 times the latency, and a
-  // push starts with its latency: flows of 1 and 2 run alone at 5 Gb/s until the third begins.
-  // α = (20 + 20)/2 = 20 us for the first two, (2000 + 20)/2 = 1010 us for the third. From 20 us to 1010 us the
-  // two move 2·(990 us·5 Gb/s) = 1237500 B; then all share 10 Gb/s equally: first two end together when the
-  // third has as much left as they had moved more: each has 10 MB - 618750 B left at 1/3 of 10 Gb/s, and the
-  // third moves its last 618750 B alone.
+  // Three workers push 10 MB each to one dedicated shard. The third one's link has 100 times the latency. A push starts
+  // with its latency, so flows 1 and 2 run alone at 5 Gb/s until the third begins. α = (20 + 20)/2 = 20 us for the
+  // first two, (2000 + 20)/2 = 1010 us for the third.
+  //
+  // From 20 us to 1010 us the two move 2·(990 us·5 Gb/s) = 1237500 B; then all share 10 Gb/s equally. Each of the two
+  // has 10 MB - 618750 B left at 1/3 of 10 Gb/s, and they end together. The third then moves its last 618750 B alone.
   Cluster cluster = bare(3, Star{});
   cluster.groups = {{1, 1.0, {}, 2_ms}};
   ParameterServerStrategy strategy;

@@ -45,8 +45,8 @@ ReplayResult result(const ReplayLog& log, bool asynchronous, std::optional<int> 
 }  // namespace
 
 TEST_CASE("asynchronous workers' passes count as far as they are done") {
-  // Steps 3 and 4 of the slow worker, 8 to 16 s. The fast one has done 2 2/3 passes at 8 s and 5 1/3 at 16 s: together
-  // 2 2/3 + 2, a mean of 7/3 in 8 s. Whole passes would make it 3 + 2 or 2 + 2.
+  // Steps 3 and 4 of the slow worker take 8 to 16 s. The fast one has done 2 2/3 passes at 8 s and 5 1/3 at 16 s.
+  // Together they do 2 2/3 + 2, a mean of 7/3 in 8 s. Whole passes would make it 3 + 2 or 2 + 2.
   const ReplayResult got = result(log_of(3, 4, 4), true);
   require_close(24.0 / 7, got.forecast.step.si(), 1e-12, "step: rates add, 2/(1/3 + 1/4)");
   require_close(got.forecast.step, got.forecast.breakdown.forward, 1e-12, "busy all the time");
@@ -55,7 +55,7 @@ TEST_CASE("asynchronous workers' passes count as far as they are done") {
   CHECK_THAT(got.forecast.steady_state, ContainsSubstring("2.3 steps each, while the slowest did steps 3 to 4"));
 }
 
-TEST_CASE("with staleness bounded the slowest worker's passes count") {
+TEST_CASE("with bounded staleness the slowest worker's passes count") {
   const StepForecast got = result(log_of(1, 4, 10), true, 3).forecast;
   require_close(4.0, got.step.si(), 1e-12, "step");
   // In any window four passes of the fast one are one of the slow one's: (4 + 1)/2 = 2.5 for 1.
@@ -77,7 +77,7 @@ TEST_CASE("a mean's halves tell whether it is steady") {
   CHECK(std::abs(result(log_of(3, 4, 40), true).forecast.drift) < 1e-12);
 }
 
-TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
+TEST_CASE("a third of asynchronous steps is left out, a tenth of others") {
   ReplayLog log = log_of(1, 1, 31);
   CHECK_THAT(result(log, true).forecast.steady_state, ContainsSubstring("steps 12 to 31"));
   CHECK_THAT(result(log, false).forecast.steady_state, ContainsSubstring("steps 5 to 31"));
@@ -85,7 +85,7 @@ TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
 
 TEST_CASE("a pipeline's warm-up is left out, and the first step after it") {
   // A tenth of 50 steps would be 5. The 20 of the warm-up and the one after them wait for the step just before
-  // (pipelined.cpp); the mean begins at an end, that of one more.
+  // (pipelined.cpp). The mean begins at an end, that of one more.
   PipelinedStrategy strategy;
   strategy.warmup_steps = 20;
   Scenario scenario;

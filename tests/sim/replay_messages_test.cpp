@@ -81,8 +81,8 @@ TEST_CASE("messages of servers") {
   std::get<ParameterServerStrategy>(scenario.strategy).placement = ServerPlacement::co_located;
   scenario.evaluation.max_steps = 10;
   require_close(81920, replay_messages(scenario), 1e-12, "a shard on each host");
-  // Two of them at a quarter of the speed: the others do up to 62.5/64/0.25 steps for one of theirs, half of that more
-  // than one.
+  // Two of them have a quarter of the speed. The others do up to 62.5/64/0.25 steps for one of theirs, half of that
+  // more than one.
   scenario.cluster.groups = {{2, 0.25, {}, {}}};
   require_close(81920 * (1 + 62.5 / 16) / 2, replay_messages(scenario), 1e-12, "unlike speeds");
   std::get<ParameterServerStrategy>(scenario.strategy).consistency = Consistency::stale_synchronous;

@@ -1,8 +1,9 @@
-// Where the report does not call the equations an estimate, servers' steps on stars, nodes and racks are the replay's.
+// Unless the report calls the equations an estimate, servers' steps on stars, nodes and racks equal the replay's.
 //
-// Why they must: all messages start together, and whoever has one on the busiest link gets no less than the fair share
-// of that link on every other. So that link is done at α + its load, with all that cross it (prices.hpp, branches.hpp).
-// Where everybody waits for such a message nobody gets ahead, and one task's messages never meet another's.
+// The proof: all messages start together. A message on the busiest link gets no less than the fair share of that link
+// on every other link. That link is therefore done at α + its load, together with all messages that cross it
+// (prices.hpp, branches.hpp). If everybody waits for such a message, nobody gets ahead, and one task's messages never
+// meet another's.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -88,7 +89,7 @@ Topology random_topology(int p) {
 
 }  // namespace
 
-TEST_CASE("servers whose steps the equations know exactly, and some whose they do not") {
+TEST_CASE("servers with exact equations, and some with estimates") {
   const Link inner{100_GBps, 1_us};
   const auto dedicated = ServerPlacement::dedicated, co_located = ServerPlacement::co_located;
   const auto tensors = Grouping::per_tensor;
@@ -162,19 +163,19 @@ TEST_CASE("greedy shards that no tensor is left for take no part") {
 }
 
 TEST_CASE("a push into the workers' rack, and shards in every rack, to the microsecond") {
-  // 10 Gb/s = 1.25 GB/s, 25 us; n = 14000040 B; 24 ms of computing, 1 ms of update on M shards; γ and h are 0.
+  // 10 Gb/s = 1.25 GB/s, 25 us, n = 14000040 B. 24 ms of computing, 1 ms of update on M shards. γ and h are 0.
   const Bytes n = 14000040_B;
   const auto step = [](const Scenario& scenario) {
     const auto answers = evaluate_both({{"", scenario}});
     require_close(answers[0].replay.step, answers[0].equations.step, 1e-9, "equations and replay");
     return answers[0].replay.step;
   };
-  // 12 workers, 4 of them and 4 shards in the second rack, whose uplink is a link: 8 push n over it, 25 + 5 us.
+  // 12 workers; 4 of them and 4 shards are in the second rack, whose uplink is a link. 8 push n over it, 25 + 5 us.
   Cluster cluster = on(Racks{8, 8.0, 5_us}, 12);
   cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps),
                 step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
-  // 4 racks of 4, uplinks of half a link, and a shard in each: 12 push n/4 into a rack and 4 of 3/4 n out of it.
+  // 4 racks of 4, uplinks of half a link, and a shard in each. 12 push n/4 into a rack, and 4 push 3/4 n out of it.
   cluster = on(Racks{4, 8.0, 5_us}, 16);
   cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps),
@@ -182,10 +183,12 @@ TEST_CASE("a push into the workers' rack, and shards in every rack, to the micro
 }
 
 TEST_CASE("one bucket at a time: a shard sends the next one when all workers have the last") {
-  // Worker 0 computes 20 ms, worker 1 a fourth of that by a fourth of a link of 1 GB/s, so that worker 0 sets the pace.
-  // Two gradients of 1 MB on one shard. Pull 1: 4 ms at worker 1, 4/3 ms at worker 0, who gets the next one from 4 ms to
-  // 16/3. It computes, and pushes the first, after which pull 1 starts again. Worker 1 has pushed long before, until
-  // 8 + 5 + 8 ms. Where each worker's pulls followed each other on their own, worker 0 had both after 8/3 ms.
+  // Worker 0 computes 20 ms. Worker 1 computes a fourth of that, and has a fourth of a link of 1 GB/s, so worker 0 sets
+  // the pace. Two gradients of 1 MB are on one shard.
+  //
+  // Pull 1 takes 4 ms at worker 1, 4/3 ms at worker 0, who gets the next one from 4 ms to 16/3. It computes, and pushes
+  // the first, after which pull 1 starts again. Worker 1 has pushed long before, until 8 + 5 + 8 ms. If each worker's
+  // pulls followed each other independently, worker 0 would have both after 8/3 ms.
   Scenario scenario = servers(star(2), ServerPlacement::dedicated, 1, Grouping::per_tensor);
   WorkloadTable table = small_workload();
   table.forward = 20_ms;
@@ -201,10 +204,12 @@ TEST_CASE("one bucket at a time: a shard sends the next one when all workers hav
 }
 
 TEST_CASE("one bucket at a time: a worker pushes the next one when all shards have the last") {
-  // A worker of 2 GB/s and two shards of 1 GB/s, 10 ms of computing. Tensors of 3 and 1 MB, the first on shard 0, the
-  // second on shard 1, make the first bucket, one of 2 MB on shard 1 the second. Push 1 until 13 ms, when shard 0 has its
-  // 3 MB; so push 2 until 15 ms, though shard 1 is idle from 11 ms on. Pull 2 follows, until 17 ms; pull 1 ends at 16.
-  // Where each shard's pushes followed each other on their own, push 2 ended at 13 ms, and pull 1 last.
+  // A worker of 2 GB/s and two shards of 1 GB/s, 10 ms of computing. The first bucket has tensors of 3 and 1 MB on
+  // shards 0 and 1. The second has one of 2 MB on shard 1.
+  //
+  // Push 1 takes until 13 ms, when shard 0 has its 3 MB. Push 2 then takes until 15 ms, though shard 1 is idle from 11
+  // ms on. Pull 2 follows, until 17 ms; pull 1 ends at 16. If each shard's pushes followed each other independently,
+  // push 2 would end at 13 ms, and pull 1 last.
   Scenario scenario = servers(star(1), ServerPlacement::dedicated, 2);
   ParameterServerStrategy strategy;
   strategy.shards = 2;

@@ -25,7 +25,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 KIB = 1024
-BANDWIDTH, LATENCY = 12.5e9, 5e-6  # of a host's link, or a NIC
+BANDWIDTH, LATENCY = 12.5e9, 5e-6  # for a host's link, or a NIC
 INNER_BANDWIDTH, INNER_LATENCY = 120e9, 3e-6
 HOSTS_PER_RACK, OVERSUBSCRIPTION, UPLINK_LATENCY = 8, 4, 2e-6
 SAME = 0.01
@@ -123,7 +123,7 @@ def fits(cluster, p):
 
 
 def of_smpi_ring(smpi_allreduce, p, size, folder):
-    """What SMPI's ring takes beyond ours, for floats that are fewer than ranks."""
+    """Additional time of SMPI's ring over ours, for fewer floats than ranks."""
     rest = size // 4 % p * 4
     return theirs(smpi_allreduce, "ring", p, rest, folder) if rest else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# solve_test.sh PROGRAM SCENARIOS GOLDEN: what solve prints, against transcripts; that every figure it found is what run says of
-# that value, and both sides of each change too; and three answers in closed form.
+# solve_test.sh PROGRAM SCENARIOS GOLDEN: compares solve's output with transcripts. Every figure that it found equals
+# run's at that value, and so do both sides of each change. Three answers are derived in closed form.
 set -euo pipefail
 program=$1 scenarios=$2 golden=$3
 work=$(mktemp -d)
@@ -42,7 +42,7 @@ def check(least, study, along, *options, goal=None):
         figures = dict(point["figures"])
         for x, figure in figures.items():
             assert figure == known[(place, x)] or abs(figure / known[(place, x)] - 1) < 1e-12, (study, place, x, figure, known[(place, x)])
-        # What does not fit its device, or has no such figure, is the worst.
+        # A value that does not fit its device, or has no such figure, is the worst.
         figures = {x: worst if figure is None else figure for x, figure in figures.items()}
         best = max(figures.values(), key=lambda figure: sign * figure)
         assert point["best"]["figure"] == figures[point["best"]["at"]] and abs(best / point["best"]["figure"] - 1) < 1e-9, (study, place, best, point["best"])

@@ -72,9 +72,8 @@ TEST_CASE("growing steps have no period") {
             detector, 100, [](int t) { return std::vector<double>{1.0 * t * t}; }, found) == -1);
 }
 
-TEST_CASE("steps that come nearer and nearer to a period are told by its limit") {
-  // Steps of 2 s, and two streams that are late by 0.1 s · 0.9^t and half of it, beside a wobble of three steps: never
-  // equal.
+TEST_CASE("steps that approach a period have the period's limit") {
+  // Steps of 2 s. Two streams are late by 0.1 s · 0.9^t and half of it, beside a wobble of three steps: never equal.
   const auto ends = [](double lateness) {
     return [lateness](int t) {
       const double late = lateness * std::pow(0.9, t) * (t % 3 == 0 ? 1.0 : 0.7);
@@ -84,10 +83,10 @@ TEST_CASE("steps that come nearer and nearer to a period are told by its limit")
   SteadyState detector(1);
   Period found;
   const int at = first_period(detector, 400, ends(0.1), found);
-  // Three steps apart the streams differ by half of 0.1 s · (0.9^-3 - 1)·0.9^t = 0.0186 s · 0.9^t, or 0.7 of it in two
-  // steps of three: 0.134 s · 0.9^t in all steps to come, which is 1e-6 of 6 s from t = 95.1 on; of other periods
-  // later. As if all eight steps of a span differed by the most in it, that is 1.75 times as much, as little 5.3 steps
-  // later.
+  // Three steps apart, the streams differ by half of 0.1 s · (0.9^-3 - 1)·0.9^t = 0.0186 s · 0.9^t, or 0.7 of it in two
+  // steps of three. All steps to come differ by 0.134 s · 0.9^t. That is 1e-6 of 6 s from t = 95.1 on, and later for
+  // other periods. Counting the largest difference for all eight steps of a span gives 1.75 times as much, which is as
+  // little 5.3 steps later.
   CHECK(at >= 96);
   CHECK(at <= 104);
   CHECK(found.converges);

@@ -89,7 +89,7 @@ TEST_CASE("a period ends a replay, from the step on where one may be") {
   }
 }
 
-TEST_CASE("where steps differ by chance none is looked for") {
+TEST_CASE("no period is searched for if steps differ by chance") {
   ProgressRules rules;
   rules.max_steps = 20;
   StepProgress progress = of_two(rules);
@@ -100,7 +100,7 @@ TEST_CASE("where steps differ by chance none is looked for") {
   CHECK_FALSE(progress.begin(0, 20));
 }
 
-TEST_CASE("staleness holds back who is too far ahead of the slowest, until the replay stops") {
+TEST_CASE("staleness holds back workers too far ahead of the slowest, until the replay stops") {
   ProgressRules rules;
   rules.asynchronous = true;
   rules.staleness = 1;

@@ -1,9 +1,9 @@
 // Replay equals equations for synchronous, sharded, parameter-server, pipelined, local SGD and gossip steps on the
 // ideal star.
 //
-// Why they must: both run the same step graph. With like workers every participant reaches a communication task
-// at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
-// solve as a timed event graph and the replay by running.
+// The proof: both run the same step graph. With like workers, every participant reaches a communication task at the
+// same time, so the task takes its closed form. Only the dependencies are left. The equations solve them as a timed
+// event graph, and the replay runs them.
 #include <map>
 #include <random>
 #include <string>
@@ -66,7 +66,7 @@ TEST_CASE("synchronous all-reduce: replay equals equations") {
 }
 
 TEST_CASE("synchronous all-reduce without overlap takes l_for + l_back + l_up + l_comm") {
-  // Ring, p = 8, n = 4·3500010 B: l_comm = S + 14·α + 2·7/8·n(β + h) + 7/8·nγ, l_for = 10, l_back = 14, l_up = 1 ms.
+  // Ring, p = 8, n = 4·3500010 B. l_comm = S + 14·α + 2·7/8·n(β + h) + 7/8·nγ, l_for = 10, l_back = 14, l_up = 1 ms.
   AllReduceStrategy strategy;
   strategy.collective.algorithm = Algorithm::ring;
   const auto answers = evaluate_both({{"ring", scenario_of(star(8), strategy)}});
@@ -97,8 +97,8 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
   require_all_same(cases);
 }
 
-// A shard on every worker's host, in groups of which the last may be smaller: a worker's own share never travels, nor
-// do shares of its machine's or rack's other workers leave it.
+// A shard is on every worker's host, in groups of which the last may be smaller. A worker's own share never travels.
+// Shares of other workers of its machine or rack do not leave that.
 TEST_CASE("co-located shards in machines and racks: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 2, 3, 5, 8})
@@ -118,13 +118,14 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
   for (const Comparison& c : evaluate_both(cases)) require_same(c, 1e-9, false);
 }
 
-TEST_CASE("a worker beside one of two shards copies, and sends, half of what others do") {
+TEST_CASE("a worker beside one of two shards copies and sends half as much as others") {
   // 4 workers, n = 14,000,040 B, h = 0.1 ns/B, 25 us, 10 Gb/s, γ = 0.05 ns/B, 24 ms of computing, 1 ms of update on two
-  // shards. Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull:
-  // they are 0.7 ms ahead when a step begins, and 1.4 ms ahead of the others' messages with theirs. Each shard's link
-  // so is busy from the moment when the others have computed (but for 25 us): a quarter of n/2's 5.6 ms is over when
-  // two more messages come, 3·4.2 ms later the first is there, and what is left of two others, 1.4 ms each, takes 2.8
-  // ms: 1.4 + 12.6 + 2.8 = 3·5.6 ms.
+  // shards. Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull.
+  // They are 0.7 ms ahead when a step begins, and 1.4 ms ahead with their messages.
+  //
+  // Each shard's link is therefore busy from the moment when the others have computed (but for 25 us). A quarter of
+  // n/2's 5.6 ms is over when two more messages come. 3·4.2 ms later, the first is there. The rest of two others, 1.4
+  // ms each, takes 2.8 ms: 1.4 + 12.6 + 2.8 = 3·5.6 ms.
   ParameterServerStrategy strategy;
   strategy.placement = ServerPlacement::co_located;
   strategy.shards = 2;
@@ -160,8 +161,8 @@ TEST_CASE("a worker beside the only shard waits while the other one exchanges") 
 }
 
 TEST_CASE("a parameter server's step in closed form") {
-  // One dedicated shard, whole model, p = 4, n = 14000040 B, update 1 ms on the server:
-  // l_for + l_back + [copy out nh + α + pnβ] + [p·n(γ + 2h) + 1 ms] + [α + pnβ + copy in nh].
+  // One dedicated shard, whole model, p = 4, n = 14000040 B, update 1 ms on the server: l_for + l_back + [copy out nh +
+  // α + pnβ] + [p·n(γ + 2h) + 1 ms] + [α + pnβ + copy in nh].
   const auto answers = evaluate_both({{"one shard", scenario_of(star(4), ParameterServerStrategy{})}});
   const Bytes n = 14000040_B;
   const Seconds exchange = 2.0 * (n * 0.1_ns_per_B + 25_us + 4.0 * n / 10_Gbps);
@@ -268,7 +269,7 @@ TEST_CASE(
     for (const int nics : {1, 8}) {
       ShardedStrategy strategy{.exchange = exchanges()[3], .group_size = group};
       strategy.collective.algorithm = Algorithm::ring;
-      // Where a machine has two groups, a ring between groups would stay on it every other time.
+      // If a machine had two groups, a ring between groups would stay on it every other time.
       strategy.all_reduce.algorithm = group == 4 ? Algorithm::hierarchical : Algorithm::halving_doubling;
       strategy.all_reduce.between_groups = Algorithm::halving_doubling;
       Cluster cluster = star(8192);
@@ -312,7 +313,7 @@ TEST_CASE("pipelined SGD: replay equals equations") {
   require_all_same(cases);
 }
 
-TEST_CASE("a very wide pipeline's breakdown is of the steps that are counted, though they were computed long before") {
+TEST_CASE("a very wide pipeline's breakdown covers the counted steps, though they were computed long before") {
   // Ring, p = 4, 5 Gb/s, n = 14000040 B: S + 6α + 1.5 n(β + h) + 0.75 nγ = 36.4 ms against 25 ms of computing. With 256
   // iterations in flight computing runs ahead for 256·36.4/(36.4 - 25) = 817 steps: no period in the 1028 allowed.
   PipelinedStrategy strategy;
@@ -419,8 +420,8 @@ TEST_CASE("asynchronous workers push once for all passes of a step") {
 }
 
 TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
-  // 2 of 8 workers at half speed compute 50 ms instead of 25; nobody's exchange is hidden. Fast workers wait
-  // 24 ms in front of the exchange, and 1 ms for the slow ones' update: at the next exchange, 25 ms in all.
+  // 2 of 8 workers at half speed compute 50 ms instead of 25. Nobody's exchange is hidden. Fast workers wait 24 ms in
+  // front of the exchange. They wait 1 ms for the slow ones' update at the next exchange: 25 ms in all.
   Cluster cluster = star(8);
   cluster.groups = {{2, 0.5, {}, {}}};
   AllReduceStrategy strategy;

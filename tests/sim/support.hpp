@@ -41,9 +41,9 @@ std::vector<Comparison> evaluate_both(const std::vector<Case>& cases);
 std::vector<StepForecast> replay_all(const std::vector<Case>& cases);
 
 /// Requires step, first step and every part of the breakdown to agree to `relative` (parts: relative to the step).
-/// @param like_workers  false where workers differ in what they communicate (those with a server's shard on
-///                      their host): equations charge all of a task's time to all of them, so that their exposed communication
-///                      is no less than replay's, and with waiting adds up to the same
+/// @param like_workers  false if workers differ in their communication, as with a server's shard on some hosts.
+/// Equations charge all of a task's time to all of them. Their exposed communication is then no less than replay's.
+/// With waiting, it adds up to the same
 void require_same(const Comparison& comparison, double relative, bool like_workers = true);
 
 }  // namespace stepcast::test

@@ -176,7 +176,7 @@ TEST_CASE("replays are the same question when nothing that they depend on differ
   }
 }
 
-TEST_CASE("the cache gives back what was put, also to others and later") {
+TEST_CASE("the cache gives back stored answers, also to others and later") {
   const Scratch scratch;
   const fs::path file = scratch / "folder" / "answers.sqlite";
   StepForecast forecast;
@@ -201,8 +201,8 @@ TEST_CASE("the cache gives back what was put, also to others and later") {
 }
 
 TEST_CASE("processes that open a new cache at once all get it") {
-  // Each round is a new file and 8 processes that wait for one moment to open it. What they compete for is a few
-  // hundred microseconds long: without a transaction 6 to 16 of the 160 processes failed.
+  // Each round has a new file and 8 processes that wait for one moment to open it. The race lasts a few hundred
+  // microseconds. Without a transaction, 6 to 16 of the 160 processes failed.
   constexpr int kTogether = 8;
   for (int round = 0; round < 20; ++round) {
     const Scratch scratch;
@@ -231,7 +231,7 @@ TEST_CASE("a file that is no cache is refused and left as it is") {
   CHECK_THROWS_WITH(AnswerCache("/dev/null/answers.sqlite"), ContainsSubstring("/dev/null/answers.sqlite"));
 }
 
-TEST_CASE("a plan asks each question once, whoever asks it") {
+TEST_CASE("a plan asks each question once, for any number of askers") {
   // p = 2, 4, 8 against p = 2: the baseline is the first point's question.
   const Study study = study_of("[2, 4, 8]", {R"(/baseline={"name": "two", "set": {"/cluster/workers": 2}})"});
   const AnswerPlan plan = plan_of(study);

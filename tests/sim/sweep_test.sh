@@ -84,7 +84,7 @@ rm own.sqlite
 # A wider study computes only what is new: 1 worker count more, times 2 bandwidths and 2 groupings.
 expect 0 sweep study.json --set '/cluster/workers=[2,3,4,8]' --csv wide.csv
 says '16 replays: 12 from the cache, 4 computed'
-# What only shows or judges an answer is no new question; what changes it is.
+# Fields that only show or judge an answer make no new question; fields that change the answer do.
 expect 0 sweep study.json --set /name=other --set /description=text --set /evaluation/tolerance=0.5 --evaluator replay
 says '12 replays: 12 from the cache, 0 computed'
 expect 0 sweep study.json --set /cluster/reduction_cost=1ns/B
@@ -112,6 +112,11 @@ for i in 0 1 2 3 4; do expect 0 sweep study.json --shard $i/5 --jobs 1; done
 what='stepcast merge'
 expect 0 merge study.shard-3-of-5.jsonl study.shard-{0,1,2,4}-of-5.jsonl --csv merged.csv --jsonl merged.jsonl && same one.csv merged.csv && same one.jsonl merged.jsonl
 expect 0 merge study.shard-*-of-5.jsonl && same one.csv stdout
+# An axis alone whose name a column has, too.
+printf '%s' '{"name": "narrow", "workload": "resnet50-v100", "cluster": {"workers": [2, 4], "link": {"bandwidth": "10Gbps", "latency": "25us"}}}' >narrow.json
+expect 0 sweep narrow.json --csv narrow.csv
+expect 0 sweep narrow.json --shard 0/1
+expect 0 merge narrow.shard-0-of-1.jsonl && same narrow.csv stdout
 expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'these are missing: 2'
 expect 3 merge study.shard-{0,1,2,3,4}-of-5.jsonl study.shard-2-of-5.jsonl --csv bad.csv && absent bad.csv
@@ -137,7 +142,7 @@ expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && a
 says 'has "fast" as step_time_s of point 2'
 sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
 expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
-says 'has point 8 where point 6 should be'
+says 'has point 8 in place of point 6'
 tail -n 1 study.shard-2-of-5.jsonl >>study.shard-2-of-5.jsonl
 expect 3 merge study.shard-*-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'has more rows than it should'
@@ -191,7 +196,7 @@ for signal in KILL INT TERM; do
   for child in $children; do
     [[ ! -e /proc/$child ]] || grep -qE '^State:\s+Z' /proc/$child/status || fail "its process $child lives on"
   done
-  [[ $signal == KILL ]] || says 'the same command goes on where this one ended'
+  [[ $signal == KILL ]] || says 'the same command continues from there'
   expect 0 sweep slow.json --jobs 2 --csv cut.csv && same whole.csv cut.csv
   absent cut.csv.partial
   cached=$(sed -n 's/.*32 replays: \([0-9]*\) from the cache, \([0-9]*\) computed.*/\1 \2/p' stderr)
@@ -224,10 +229,10 @@ assert [point["step_time_s"] is None for point in points] == [False, True, False
 EOF
 expect 1 run failing.json --best 1
 [[ $(grep -c 'more than replay can count' stdout) == 2 && $(grep -c '^[24] *1MB' stdout) == 1 ]] || fail 'the ranking does not say so'
-# Where the equations fail, and where nothing has an answer.
+# The equations fail for some points, or nothing has an answer.
 expect 1 run failing.json --set /strategy/size=100TB --set /cluster/workers=2
 [[ $(cat stdout) == *'more than replay can count'* ]] || fail 'the only row does not say so'
-# What is wrong with the study itself is told at once, before anything is answered.
+# A fault of the study itself is reported at once, before anything is answered.
 expect 3 run failing.json --set '/cluster/workers=[2, 0, 4]' --csv none.csv
 absent none.csv
 cp failing.csv failing1.csv

@@ -42,7 +42,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("variants, strategies, compressors, codecs and the workload's variant compete where nobody says otherwise") {
+TEST_CASE("variants, strategies, compressors, codecs and the workload's variant compete by default") {
   const Study study =
       study_of({"variant", "workload", "/workload/variant", "workers", "ratio", "width", "overlap", "compressor"},
                {"variant", "/workload", "/workload/variant", "/cluster/workers", "/compressor/ratio", "/strategy/width",

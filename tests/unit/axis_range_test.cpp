@@ -1,3 +1,4 @@
+#include "models/describe/json.hpp"
 #include "models/study/axis_range.hpp"
 
 #include <stdexcept>
@@ -21,7 +22,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 }  // namespace
 
-TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix of units") {
+TEST_CASE("ranges have whole numbers, real numbers, or quantities in any mix of units") {
   const AxisRange workers = parse_axis_range("2..64"), ratio = parse_axis_range("0.01..0.5"),
                   mixed = parse_axis_range("0..0.5");
   CHECK((workers.whole && !ratio.whole && !mixed.whole));
@@ -41,7 +42,7 @@ TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix o
   CHECK((!share.whole && !share.is_discrete() && field_value(share, 0.5) == 0.5));
 }
 
-TEST_CASE("what is no range says why, and what one is") {
+TEST_CASE("a malformed range is refused with the reason and the allowed ranges") {
   CHECK(says(refusal("64"), "no two ends with .. between them"));
   CHECK(says(refusal("2.."), "the end \"\" is no number"));
   CHECK(says(refusal("2..6x"), "the end \"6x\""));
@@ -76,8 +77,9 @@ TEST_CASE("values in steps: added, or by a factor; of numbers and of quantities"
 }
 
 TEST_CASE("steps that do not lead from end to end, or are of another kind, are refused") {
-  CHECK(says(refusal("8..1024:x3"), "no step leads to the last end; the nearest do to 648 and 1944"));  // 8·3^4, 8·3^5
-  CHECK(says(refusal("8..60:8"), "the nearest do to 56 and 64"));
+  CHECK(says(refusal("8..1024:x3"),
+             "no step reaches the last end; the nearest steps reach 648 and 1944"));  // 8·3^4, 8·3^5
+  CHECK(says(refusal("8..60:8"), "the nearest steps reach 56 and 64"));
   CHECK(says(refusal("8..64:"), "the step \"\" is no number"));
   CHECK(says(refusal("8..64:0"), "has to be above zero"));
   CHECK(says(refusal("8..64:1MiB"), "of the ends' kind: a number without a unit"));

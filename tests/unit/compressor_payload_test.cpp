@@ -116,8 +116,8 @@ TEST_CASE("with packing grace, payloads are the recorded bytes") {
       ++compared;
     }
   }
-  // 14 rows for each of five networks (none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd
-  // and sketch), and top-k and random-k at four ratios for ResNet-50.
+  // 14 rows for each of five networks: none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd
+  // and sketch. Top-k and random-k have four ratios for ResNet-50.
   CHECK(compared == 5 * 14 + 8);
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("k is at least 1 and never more than ratio·d") {
   });
 }
 
-TEST_CASE("payloads grow with what is kept") {
+TEST_CASE("payloads grow with the number of kept elements") {
   property("in ratio, density, levels, quantiles, rank", [] {
     const Tensor t = random_tensor();
     const double low = positive_between(1e-3, 1), high = low + (1 - low) * real_between(0, 1);
@@ -317,7 +317,7 @@ TEST_CASE("a plan is consistent") {
             const Compressor compressor = with_packing(method, packing);
             RC_ASSERT(check(compressor, {}).empty());
             const CodecPlan plan = make_plan(compressor, tensor);
-            // What cannot be summed is decoded message by message or all together, and nothing else is.
+            // Messages without a sum are decoded one by one or all together, and no others are.
             RC_ASSERT((plan.decode.further.empty() && plan.decode.together.empty()) == plan.summable());
             RC_ASSERT(!plan.stages.empty());
             for (const Stage& stage : plan.stages) {
@@ -346,7 +346,7 @@ TEST_CASE("a plan is consistent") {
       50);
 }
 
-TEST_CASE("only random-k, fp16, PowerSGD, GradiVeQ and what leaves gradients as they are can be summed") {
+TEST_CASE("only random-k, fp16, PowerSGD, GradiVeQ and unchanged gradients can be summed") {
   std::set<std::string> summable;
   for (const Compressor& compressor : all_compressors())
     if (make_plan(compressor, Tensor{{64, 576}}).summable()) summable.insert(kind_of(compressor));

@@ -88,7 +88,7 @@ TEST_CASE("packed codes of all workers are decoded and added by one kernel") {
   require_kernel(each[2], "add", 8000, 4000, 7);
 }
 
-TEST_CASE("what is summed on the way is decoded once, of what is gathered each message costs as much") {
+TEST_CASE("sums on the way are decoded once, gathered messages are decoded one by one") {
   for (const Compressor& compressor : all_compressors()) {
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
     const auto bytes = [&](int p) { return bytes_of(decode_kernels(plan, p)); };

@@ -48,7 +48,7 @@ const AxisRange kDecades{1e6, 1e9, false, nullptr};
 
 }  // namespace
 
-TEST_CASE("equal are scores within 1e-9, and two that are infinite") {
+TEST_CASE("scores within 1e-9 are equal, and so are two infinite ones") {
   CHECK(compare_scores(1, 1 + 5e-10) == 0);
   CHECK(compare_scores(1, 1 + 5e-9) == -1);
   CHECK(compare_scores(1 + 5e-9, 1) == 1);
@@ -104,7 +104,7 @@ TEST_CASE("both crossings of a hump that the grid sees") {
 
 TEST_CASE(
     "a third that is the fastest only between two values of the grid is found where the outer two change places") {
-  // In x = ln(value): slopes -1 and 1 meet at x = 0.5 with score 0; the third, -0.01 there, is beaten; with +0.01 it is
+  // In x = ln(value), slopes -1 and 1 meet at x = 0.5 with score 0. The third, -0.01 there, is beaten. With +0.01 it is
   // the fastest for |x - 0.5| < 0.01.
   const AxisRange range{1, std::exp(1.0), false, nullptr};
   const auto falling = [](double v) { return std::exp(0.5 - std::log(v)); };
@@ -136,7 +136,7 @@ TEST_CASE("jumps and kinks are found as crossings are") {
   CHECK(std::max(jump.rounds, kink.rounds) <= 24);
 }
 
-TEST_CASE("equals: none pays, and the first is the fastest") {
+TEST_CASE("equal scores: none pays, and the first is the fastest") {
   const auto one = [](double) { return 1.0; };
   const Searched s = searched(kDecades, 25, {one, [](double) { return 1.0 + 1e-10; }, one}, 2);
   for (std::size_t i = 0; i < 3; ++i) CHECK(s.search.pays(i).empty());
@@ -159,7 +159,7 @@ TEST_CASE("scores that are zero or infinite have crossings too") {
   CHECK(s.search.fastest(0).empty());
 }
 
-TEST_CASE("where no alternative has a score none is the fastest, and where that begins is found") {
+TEST_CASE("without any score no alternative is the fastest, and the begin of that range is found") {
   // The first has one up to 3e7, the second up to 2e8, as of what fits a device.
   const auto s = searched(
       kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});
@@ -176,8 +176,8 @@ TEST_CASE("where no alternative has a score none is the fastest, and where that 
 }
 
 TEST_CASE("the largest speedup is found at its kink") {
-  // Pipelining: max(A, C/b) beside A + C/b, so 2 where both are as long, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A = 10
-  // here.
+  // Pipelining: max(A, C/b) beside A + C/b. The ratio is 2 if both are equal, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A =
+  // 10 here.
   const double bytes = std::pow(10, 8.24);
   const auto piped = [&](double b) { return 1 / std::max(10.0, bytes / b); };
   const auto plain = [&](double b) { return 1 / (10 + bytes / b); };
@@ -185,7 +185,7 @@ TEST_CASE("the largest speedup is found at its kink") {
   CHECK(std::abs(s.search.most(1).speedup - 2) < 2 * kPeakWidth);
   CHECK(std::abs(s.search.most(1).value - bytes / 10) < kPeakWidth * bytes / 10);
   CHECK(s.rounds < 15);
-  // Of whole numbers the best itself: k/(100 + (k - 7)^2) is the largest at k = sqrt(100 + 49) = 12.2, so 12.
+  // For whole numbers, the best itself: k/(100 + (k - 7)^2) is the largest at k = sqrt(100 + 49) = 12.2, so 12.
   const Searched whole =
       searched({1, 100, true, nullptr}, 10,
                {[](double) { return 0.01; }, [](double k) { return k / (100 + (k - 7) * (k - 7)); }});

@@ -19,7 +19,7 @@ TEST_CASE("the median is the least half way between the two nearest measurements
   CHECK(fit.tried <= 40);
 }
 
-TEST_CASE("what is left out is forecast from the others") {
+TEST_CASE("measurements that are left out are forecast from the others") {
   // Each of two measurements alone is met exactly, at 0.5 and at 1 (values of the grid), where the other one is 0.5 off.
   // Together their median is the mean of both, 0.25 anywhere between them.
   const Fit fit = fit_least_median({parse_axis_range("0..2.0")}, [](const std::vector<double>& v) {
@@ -29,7 +29,7 @@ TEST_CASE("what is left out is forecast from the others") {
   CHECK(std::abs(fit.median_left_out - 0.5) < 1e-12);
 }
 
-TEST_CASE("a single measurement is met, which says nothing") {
+TEST_CASE("a single measurement is met, which proves nothing") {
   const Fit fit = fit_least_median({parse_axis_range("0..2.0")},
                                    [](const std::vector<double>& v) { return std::vector{std::abs(v[0] - 0.5)}; });
   CHECK(fit.values == std::vector{0.5});
@@ -37,7 +37,7 @@ TEST_CASE("a single measurement is met, which says nothing") {
   CHECK(fit.median_left_out == 0);
 }
 
-TEST_CASE("of several constants each is fitted, and whole numbers stay whole") {
+TEST_CASE("each of several constants is fitted, and whole numbers stay whole") {
   const Fit fit = fit_least_median(
       {parse_axis_range("1.0..2.0"), parse_axis_range("1..9")},
       [](const std::vector<double>& v) { return std::vector{std::abs(v[0] - 1.4) + std::abs(v[1] - 7)}; });
@@ -62,7 +62,7 @@ TEST_CASE("impossible values are left out") {
   CHECK(none.impossible == none.tried);
 }
 
-TEST_CASE("it is known which constants make a difference") {
+TEST_CASE("constants without influence are recognized") {
   const Fit fit = fit_least_median({parse_axis_range("1.0..2.0"), parse_axis_range("1..9")},
                                    [](const std::vector<double>& v) { return std::vector{std::abs(v[1] - 7)}; });
   CHECK(fit.matters == std::vector{false, true});

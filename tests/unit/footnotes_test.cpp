@@ -19,7 +19,7 @@ TEST_CASE("digits of names are no numbers") {
   CHECK(without_numbers("llama-2-7b, fp16") == "llama-2-7b, fp16");
 }
 
-TEST_CASE("of more than three that differ in numbers alone the first is said") {
+TEST_CASE("of more than three notes that differ in numbers alone, only the first is shown") {
   CHECK(note_lines({"2 of 3", "2 of 3.5", "4 of 3"}) == "note: 2 of 3\nnote: 2 of 3.5\nnote: 4 of 3\n");
   CHECK(note_lines({"2 of 3", "other", "3 of 3", "4 of 3", "2 of 3", "5 of 3.1"}) ==
         "note: 2 of 3 (and 3 notes more that differ in numbers alone)\nnote: other\n");

@@ -13,7 +13,8 @@ TEST_CASE("a share is cut into the least number of equal passes that fit") {
   CHECK(share_out(4096, 4, {32, 1}) == Passes{32, 32});
   CHECK(share_out(4096, 256, {32, 1}) == Passes{16, 1});
   CHECK(share_out(4096, 4096, {32, 1}) == Passes{1, 1});
-  // 36 a worker: two passes of 18 are within 20, 32 + 4 would not be equal. 35: three do not divide it, five of 7 do.
+  // 36 a worker: two passes of 18 are within 20; 32 + 4 would not be equal. 35: three do not divide it, so five of 7
+  // do.
   CHECK(share_out(72, 2, {20, 1}) == Passes{18, 2});
   CHECK(share_out(70, 2, {16, 1}) == Passes{7, 5});
   // At least as many passes as were asked for.
@@ -21,7 +22,7 @@ TEST_CASE("a share is cut into the least number of equal passes that fit") {
   CHECK(share_out(64, 4, {32, 4}) == Passes{4, 4});
 }
 
-TEST_CASE("what cannot be shared out is not") {
+TEST_CASE("samples that cannot be divided are refused") {
   CHECK_FALSE(share_out(4096, 48, {32, 1}));
   CHECK_FALSE(share_out(2, 4, {32, 1}));
   CHECK_FALSE(share_out(16, 4, {32, 8}));    // 4 a worker, in 8 passes

@@ -55,7 +55,7 @@ TEST_CASE("a score that rises: reached from the value that has it, best at the e
   CHECK(near_to(s.near_best()[0].from, 4.95e8));
 }
 
-TEST_CASE("how near to the best is asked for") {
+TEST_CASE("the requested distance to the best") {
   // As above, within 5 %: e = 0.95/1.01 at 1e7·0.95/0.06 = 1.5833e8; with half given up e = 0.5/1.01 at 1e7·0.5/0.51.
   const auto from = [](double near) {
     const GoalSearch s = searched(
@@ -123,9 +123,9 @@ TEST_CASE("exactly the goal is enough, however the score is rounded") {
   CHECK(s.reached()[0].to == 8);
 }
 
-TEST_CASE("two peaks: the one that looking for a goal comes upon is taken") {
-  // At 2e6 a broad hill of 1; at 5e7 a narrow one of 1.5, which the grid passes by, on the side of a slope that passes
-  // the goal there.
+TEST_CASE("two peaks: a larger one that the search for a goal finds is taken") {
+  // At 2e6 there is a broad hill of 1. At 5e7 there is a narrow one of 1.5, which the grid misses, beside a slope that
+  // passes the goal there.
   const auto score = [](double v) {
     return std::max(1 / (v / 2e6 + 2e6 / v) * 2, std::abs(v / 5e7 - 1) < 0.02 ? 1.5 : 0.0) + 0.2 * (v > 5e7);
   };

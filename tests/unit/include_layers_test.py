@@ -14,7 +14,7 @@ BESIDE = {"kernels": [], "program": ["models/unit", "models/describe"],
 
 
 def folder(path):
-    """Of LAYERS or BESIDE, the one that a path from the project's root is in."""
+    """The folder of LAYERS or BESIDE that holds a path from the project's root."""
     parts = path.split("/")
     return parts[0] if parts[0] in BESIDE else "/".join(parts[:2])
 

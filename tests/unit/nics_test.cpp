@@ -1,4 +1,4 @@
-// Which NIC a GPU uses, and the order that takes NICs in turn, by hand and for any machine.
+// The NIC of a GPU, and the order that takes NICs in turn, by hand and for any machine.
 #include "models/part/nics.hpp"
 
 #include <algorithm>

@@ -34,14 +34,14 @@ Row random_row() {
 
 }  // namespace
 
-TEST_CASE("a CSV row: nothing where there is no value, quotes only where RFC 4180 wants them") {
+TEST_CASE("a CSV row: nothing for no value, quotes only where RFC 4180 wants them") {
   CHECK(csv_row(row_of_all_types()) == ",true,12,0.5,text\n");
   CHECK(csv_row({Cell(std::string("a,b")), Cell(std::string("say \"so\"")), Cell(std::string("two\nlines"))}) ==
         "\"a,b\",\"say \"\"so\"\"\",\"two\nlines\"\n");
   CHECK(csv_header({"a", "b,c"}) == "a,\"b,c\"\n");
 }
 
-TEST_CASE("a JSON line: null where there is no value, and a point in every number that is no count") {
+TEST_CASE("a JSON line: null for no value, and a point in every number that is no count") {
   CHECK(json_row({"a", "b", "c", "d", "e"}, row_of_all_types()) ==
         "{\"a\":null,\"b\":true,\"c\":12,\"d\":0.5,\"e\":\"text\"}\n");
   CHECK(json_row({"whole"}, {Cell(3.0)}) == "{\"whole\":3.0}\n");
@@ -84,7 +84,7 @@ TEST_CASE("JSON lines hold the values, whatever a text contains") {
   });
 }
 
-TEST_CASE("what is no row of a shard is refused") {
+TEST_CASE("a line that is no row of a shard is refused") {
   for (const char* line : {"", "{}", "[1]", "[\"1\",[]]", "[1,[2]", "text"})
     CHECK_THROWS_AS(parse_numbered_row(line), std::runtime_error);
 }

@@ -109,7 +109,7 @@ concept Comparable = requires(A a, B b) {
 
 }  // namespace
 
-TEST_CASE("every unit is worth what its name says") {
+TEST_CASE("every unit has the value of its name") {
   check_units<Seconds>(
       {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60}, {"h", 3600}});
   // k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti powers of 1024.

@@ -68,7 +68,7 @@ TEST_CASE("the summary is over rows that were not fitted") {
   CHECK(s.worst == 4);
 }
 
-TEST_CASE("where all rows were fitted there is nothing to judge") {
+TEST_CASE("with all rows fitted there is nothing to judge") {
   const ValidationSummary s =
       summary_of({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
   CHECK(s.predictions == 0);
@@ -182,7 +182,7 @@ TEST_CASE("a suite beside its report") {
   }
 }
 
-TEST_CASE("limits are missed by more than they state, and only where they are stated") {
+TEST_CASE("a limit is missed only if it is stated and exceeded") {
   Validation v;
   v.name = "s";
   v.rows = {row("a", "1", 100, 110), row("a", "2", 100, 70)};  // +10 % and -30 %: median 20 %, largest 30 %
@@ -206,7 +206,7 @@ TEST_CASE("limits are missed by more than they state, and only where they are st
   CHECK(missed_limits(v).empty());
 }
 
-TEST_CASE("tables and CSV say what was fitted and what was recalled") {
+TEST_CASE("tables and CSV name fitted and recalled rows") {
   Validation v;
   v.name = "s";
   v.description = "a question";

@@ -1,5 +1,5 @@
-// As CUB's warp reductions: the storage is read up to the end by thread 0, without a barrier after it, and the others'
-// results are undefined.
+// Like CUB's warp reductions: thread 0 reads the storage up to the end, without a barrier after it. The others' results
+// are undefined.
 #pragma once
 
 #include "tests/emulator/device_builtins.hpp"

@@ -1,0 +1,39 @@
+// Shell completion: the words that may come next on a command line.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace stepcast {
+
+/// A word that may come next, and its meaning in a few words.
+struct Candidate {
+  std::string word, meaning;
+};
+
+/// What fits at one place.
+struct Candidates {
+  std::vector<Candidate> words;
+  bool files = false;  ///< names of files fit as well
+};
+
+/// A place on a command line whose value a program knows better than its options' checks.
+struct Asked {
+  std::string command;             ///< the subcommand, such as "run"
+  std::string option;              ///< "--set", or the name of an argument: "scenario"
+  std::string partial;             ///< what is typed of the value
+  std::vector<std::string> words;  ///< all words before it, without the program's name
+};
+using KnownValues = std::function<Candidates(const Asked&)>;
+
+/// @param words  those behind the program's name; the last one is to be completed, and may be empty
+/// @returns the candidates that begin with the last word
+Candidates complete(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known);
+
+/// As the scripts in completions/ read it: "files" or "words", then a line for each: word, tab, meaning.
+std::string completion_text(const Candidates& candidates);
+
+}  // namespace stepcast

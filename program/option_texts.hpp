@@ -1,0 +1,26 @@
+// What a command line's options say of themselves, for completion and the manual page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace stepcast {
+
+/// Subcommands that the help lists.
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
+
+/// Options that the help lists, and arguments that may be given as one.
+std::vector<const CLI::Option*> shown_options(const CLI::App& command);
+
+/// "-o" and "--output".
+std::vector<std::string> names_of(const CLI::Option& option);
+
+/// What the help calls an option's value, such as "PATH"; "" for flags.
+std::string value_name(const CLI::Option& option);
+
+/// The values of an option that has a fixed set of them.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
+}  // namespace stepcast

@@ -1,0 +1,11 @@
+// What the stepcast program knows of its options' values, for shell completion.
+#pragma once
+
+#include "program/complete.hpp"
+
+namespace stepcast {
+
+/// Names, JSON pointers, metrics, and axes of the study on the line. Never throws: a fault has no candidates.
+Candidates known_values(const Asked& asked);
+
+}  // namespace stepcast

@@ -1,0 +1,16 @@
+// JSON pointers of a scenario's fields, for shell completion of --set and --along.
+#pragma once
+
+#include <string>
+
+#include "program/complete.hpp"
+
+namespace stepcast {
+
+/// Fields one level below what is typed, as a shell completes folders: "/cluster/" where there are fields below, and
+/// "/cluster/workers=" where a value may be given.
+/// @param partial      "/cluster/wo"
+/// @param with_values  behind "=" choices and names of parts: "/strategy/kind=gossip", "/cluster=dgx-h100"
+Candidates pointers_at(const std::string& partial, bool with_values);
+
+}  // namespace stepcast
