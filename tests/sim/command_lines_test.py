@@ -146,8 +146,8 @@ def plots():
     expect(2, STEPCAST, ["run", "good.json", "--kind", "bars"], "--kind requires --plot")
     expect(2, STEPCAST, [*plot, "--kind", "pie"], "heatmap")
     for option in ("--x", "--lines", "--panels"):
-        expect(2, STEPCAST, [*plot, option, "nowhere"], "no axis")
-        expect(2, STEPCAST, ["sweep", "good.json", "--no-cache", "--csv", "s.csv", "--plot", "p.png", option, "nowhere"], "no axis")
+        expect(2, STEPCAST, [*plot, option, "nowhere"], "has no axes")
+        expect(2, STEPCAST, ["sweep", "good.json", "--no-cache", "--csv", "s.csv", "--plot", "p.png", option, "nowhere"], "has no axes")
     expect(2, STEPCAST, ["sweep", "good.json", "--shard", "0/2", "--plot", "p.png"], "wants all points")
     # A scenario's own picture: not for who reads standard output.
     own, fails = ["run", "good.json", "--set", "/output/plot=own.png"], {"STEPCAST_PYTHON": "false"}
