@@ -714,7 +714,7 @@ TEST_CASE("options apply to files that do not give the value themselves") {
   };
   CHECK(json({}).operation == Operation::all_gather);  // not as the file is called
   CHECK_THAT(message_of([&] { json({Operation::all_reduce}); }),
-             ContainsSubstring("found --collective all-reduce; allowed: all-gather, which the file says itself; leave "
+             ContainsSubstring("found --collective all-reduce; allowed: all-gather, which the file gives itself; leave "
                                "out --collective"));
   CHECK(json({Operation::all_gather}).operation == Operation::all_gather);
   const Benchmark one = json({Operation::all_reduce, 8, false, true});

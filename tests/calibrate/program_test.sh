@@ -37,12 +37,12 @@ run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-red
 run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
 for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
 run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file gives itself"
-run 3 link --from "$data/all_reduce_perf.json" --collective all-gather; has err "found --collective all-gather; allowed: all-reduce, which the file says itself"
+run 3 link --from "$data/all_reduce_perf.json" --collective all-gather; has err "found --collective all-gather; allowed: all-reduce, which the file gives itself"
 # With several files, --collective and --ranks apply to those that do not say.
 grep -v all_reduce_perf "$data/all_reduce_perf.txt" | sed -e '/Rank/d' >silent.txt
 run 3 link --from "$data/all_reduce_perf.json" --from silent.txt; has err "silent.txt: found no name of a collective"
 run 0 link --from "$data/all_reduce_perf.json" --from silent.txt --collective all-gather --ranks 8; has out "all-gather by ring, 8 ranks"; has out "all-reduce by ring, 4 ranks"
-run 3 link --from "$data/all_reduce_perf.json" --from "$data/all_reduce_perf.txt" --collective all-gather; has err "which the file says itself"
+run 3 link --from "$data/all_reduce_perf.json" --from "$data/all_reduce_perf.txt" --collective all-gather; has err "which the file gives itself"
 # A tree as NCCL has it pipelines; what the scenario is to say goes with the fit.
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree; has out '"collective": {"algorithm": "nccl-tree"}'
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree --segments 4 -o four.json
