@@ -157,9 +157,9 @@ std::vector<LayerToMeasure> layers_to_measure(const std::vector<StepToMeasure>& 
 }
 
 StepToMeasure step_of(const WorkloadTable& table, ConvolutionPath path) {
-  if (table.compute_dtype)
+  if (compute_dtype_of(table) != table.dtype)
     throw std::invalid_argument(
-        "a step whose compute_dtype is not its dtype is not measured; measure one whose dtype is that type: its layers' times serve both, and updates of all types are measured anyway");
+        "a step whose compute_dtype is not its dtype is not measured; measure one whose dtype and compute_dtype are that type: its layers' times serve both, and updates of all types are measured anyway");
   StepToMeasure step;
   step.variant = table.variant && !table.variant->name.empty() ? table.variant->name : "vanilla";
   step.table = list_gradients(table);

@@ -143,7 +143,8 @@ std::vector<StepToMeasure> steps_of(const DeviceOptions& options) {
     for (const int batch : options.batches.empty() ? std::vector<int>{0} : options.batches)
       for (const std::string& dtype : options.dtypes.empty() ? std::vector<std::string>{""} : options.dtypes) {
         if (batch > 0) over["batch"] = batch;
-        if (!dtype.empty()) over["dtype"] = dtype;
+        if (!dtype.empty())
+          over["dtype"] = over["compute_dtype"] = dtype;  // one type for all: the step that is measured
         const WorkloadTable table = load_workload(file, over, default_library());
         if (!gives_shapes(table))
           throw CalibrationError(fmt::format(

@@ -90,14 +90,16 @@ void add_types(const Place<WorkloadTable>& here, ChangeList& changes) {
     changes.add(kTraining, fmt::format("operands in {}{}", name_of(dtype), rest), here, &WorkloadTable::compute_dtype,
                 dtype);
   };
+  const bool is_mixed = compute_dtype_of(w) != w.dtype;
   for (const PeakRate& peak : w.profile->peaks) {
-    if (w.compute_dtype) {
+    if (is_mixed) {
       if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) operands(peak.dtype, "");
     } else if (peak.dtype != w.dtype) {
       if (size_of(peak.dtype) < size_of(w.dtype) || (peak.dtype == Dtype::tf32 && w.dtype == Dtype::fp32))
         operands(peak.dtype, fmt::format(", gradients in {}", name_of(w.dtype)));
-      changes.add(kTraining, fmt::format("operands and gradients in {}", name_of(peak.dtype)), here,
-                  &WorkloadTable::dtype, peak.dtype);
+      changes.add(
+          kTraining, fmt::format("operands and gradients in {}", name_of(peak.dtype)),
+          {setting(here, &WorkloadTable::dtype, peak.dtype), setting(here, &WorkloadTable::compute_dtype, peak.dtype)});
     }
   }
 }

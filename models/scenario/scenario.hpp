@@ -94,8 +94,7 @@ struct Output {
 
   template <class V>
   static void describe(V& v, Output& x) {
-    v.optional("plot", x.plot,
-               "file of the picture (png, svg or pdf), relative to the working folder; null: none");
+    v.optional("plot", x.plot, "file of the picture (png, svg or pdf), relative to the working folder; null: none");
   }
   bool operator==(const Output&) const = default;
 };

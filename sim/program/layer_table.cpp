@@ -113,7 +113,9 @@ std::string layer_table_text(const WorkloadTable& table) {
   std::string text = fmt::format("{} ({}): {}\n{}\nMACs of one {}", table.name, variant_name(table), table.description,
                                  table.source, table.sample);
   text += times ? fmt::format("; times of a pass of {} on {}{}\n\n", table.batch, table.profile->name,
-                              table.compute_dtype ? fmt::format(", operands in {}", name_of(*table.compute_dtype)) : "")
+                              compute_dtype_of(table) != table.dtype
+                                  ? fmt::format(", operands in {}", name_of(compute_dtype_of(table)))
+                                  : "")
                 : "\n\n";
   for (const auto& line : cells) {
     std::string row = fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}", line[0], width[0], line[1], width[1], line[2],
@@ -150,7 +152,7 @@ Json layer_table_json(const WorkloadTable& table) {
             {"sample", table.sample},
             {"dtype", name_of(table.dtype)},
             {"optimizer", name_of(table.optimizer)}};
-  if (table.compute_dtype) json["compute_dtype"] = name_of(*table.compute_dtype);
+  if (compute_dtype_of(table) != table.dtype) json["compute_dtype"] = name_of(compute_dtype_of(table));
   Json variants = Json::array({"vanilla"});
   for (const WorkloadVariant& variant : table.variants) variants.push_back(variant.name);
   json["variants"] = variants;

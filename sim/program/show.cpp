@@ -84,7 +84,7 @@ struct WorkloadOptions {
     Json json = Json::object();
     if (!variant.empty()) json["variant"] = variant;
     if (!profile.empty()) json["profile"] = profile;
-    if (!dtype.empty()) json["dtype"] = dtype;
+    if (!dtype.empty()) json["dtype"] = json["compute_dtype"] = dtype;
     if (batch > 0) json["batch"] = batch;
     return json;
   }

@@ -281,7 +281,7 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, no fast
   CHECK(nodes.inner.bandwidth == cluster.link.bandwidth);
   for (const Benchmark::Row& row : across.rows)
     require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "by the equations");
-  CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") &&
+  CHECK_THAT(cluster.description, ContainsSubstring("those of ring as measured") &&
                                       ContainsSubstring("with that algorithm, as auto does") &&
                                       ContainsSubstring("Add a run inside one host"));
   CHECK_THAT(link_table(cluster, fits),
@@ -669,7 +669,7 @@ TEST_CASE("a latency of another library is reported") {
   const Cluster cluster = make_cluster("lab", fits);
   std::string all;
   for (const std::string& line : doubts(cluster, fits)) all += line + "\n";
-  CHECK_THAT(all, ContainsSubstring("osu.txt times messages of MPI, out.all_reduce_perf what NCCL does") &&
+  CHECK_THAT(all, ContainsSubstring("osu.txt times messages of MPI, out.all_reduce_perf those of NCCL") &&
                       ContainsSubstring("leaves no latency to a message inside a host") &&
                       ContainsSubstring("its messages are not those of the collective; leave it out"));
   CHECK(doubts(make_cluster("lab", {fits[0], fits[1]}), {fits[0], fits[1]}).empty());

@@ -26,7 +26,8 @@ namespace {
 StepToMeasure step_of(const std::string& workload, const std::string& variant, const std::string& dtype, int batch) {
   return calibrate::step_of(
       load_workload(default_library() / "workloads" / (workload + ".json"),
-                    {{"variant", variant}, {"dtype", dtype}, {"batch", batch}}, default_library()),
+                    {{"variant", variant}, {"dtype", dtype}, {"compute_dtype", dtype}, {"batch", batch}},
+                    default_library()),
       ConvolutionPath::im2col);
 }
 

@@ -101,7 +101,7 @@ run 1 -o other.json --workload tiny.json
 has err "no kernel of attention whose heads share keys and values (kv_heads) is here to measure"
 tiny '"compute_dtype": "bf16",' ', "fused_attention": false'
 run 1 -o other.json --workload tiny.json
-has err "a step whose compute_dtype is not its dtype is not measured; measure one whose dtype is that type"
+has err "a step whose compute_dtype is not its dtype is not measured; measure one whose dtype and compute_dtype are that type"
 [[ ! -e other.json ]] || fail "a profile was written"
 tiny "" ', "fused_attention": false'
 run 0 -o tiny-profile.json --workload tiny.json

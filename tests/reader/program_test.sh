@@ -57,7 +57,7 @@ assert abs(slow["backward_s"] - 2 * fast["backward_s"]) < 1e-12, point
 ' || fail "the kinds of workers"
 rm out/kinds.json
 # Changes without effect, and axes that change nothing.
-caps='/strategy={"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}}'
+caps='/strategy={"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": ["1MiB", "25MiB", "100MiB"]}}'
 no_effect='/strategy/exchange/bucket_cap has no effect: grouping is whole-model'
 expect 0 run ../good.json --set "$caps" --json notes.json && prints "note: $no_effect" && says "note: an axis changes nothing: $no_effect"
 python3 -c '

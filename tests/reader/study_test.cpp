@@ -410,20 +410,21 @@ TEST_CASE("a change that makes two values of a list alike is named, not the list
   const std::string remedy = "; leave one of the two out, or let them differ in another field";
   CHECK(
       refusal_of(list, {"/workload/batch=16"}) ==
-      "--set: /workload/batch: found 16, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+      "--set: /workload/batch: found 16, which makes /workload/1 equal to /workload/0; allowed: each value of an axis once" +
           remedy);
   CHECK(
       refusal_of(list, {"/workload/1/batch=32"}) ==
-      "--set: /workload/1/batch: found 32, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+      "--set: /workload/1/batch: found 32, which makes /workload/1 equal to /workload/0; allowed: each value of an axis once" +
           remedy);
   CHECK(
       refusal_of(list, {"/workload/0/batch=64"}) ==
-      "--set: /workload/0/batch: found 64, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+      "--set: /workload/0/batch: found 64, which makes /workload/1 equal to /workload/0; allowed: each value of an axis once" +
           remedy);
-  CHECK(refusal_of(list, {"/workload/batch=16", "/workload/dtype=fp16"}) ==
-        "--set: /workload/batch: found 16, beside --set: /workload/dtype, which makes /workload/1 what /workload/0 is; "
-        "allowed: each value of an axis once" +
-            remedy);
+  CHECK(
+      refusal_of(list, {"/workload/batch=16", "/workload/dtype=fp16"}) ==
+      "--set: /workload/batch: found 16, beside --set: /workload/dtype, which makes /workload/1 equal to /workload/0; "
+      "allowed: each value of an axis once" +
+          remedy);
   CHECK(points(study_of(list, {"/workload/batch=16", "/workload/1/dtype=fp16"})).size() == 2);
   Changes with_variant = list;
   with_variant.push_back({"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 8}}])")});
@@ -505,7 +506,7 @@ TEST_CASE("--set of a field that a variant's kind lacks is refused, naming the v
     const std::string refusal = refusal_of(kWholeStrategies, {set});
     INFO(refusal);
     CHECK(refusal.find("--set: /strategy/") == 0);
-    CHECK(refusal.find("over what variant \"ring\" sets") != std::string::npos);
+    CHECK(refusal.find("over fields of variant \"ring\"") != std::string::npos);
     CHECK(refusal.find("/variants/0/set/~1strategy/") != std::string::npos);
   }
   // The way that the message names.

@@ -69,7 +69,7 @@ std::vector<Case> cases() {
   const Changes ring = strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})");
   const Changes bucketed =
       strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "5MB"}})");
-  const Changes whole = strategy(R"({"kind": "all-reduce"})");
+  const Changes whole = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model"}})");
   const Changes servers = strategy(R"({"kind": "parameter-server", "shards": 2})");
   const Changes plain_star{{"/cluster/topology", json(R"({"kind": "star"})")}};
   const Changes replay{{"/evaluation/evaluator", "replay"}};
@@ -122,7 +122,7 @@ std::vector<Case> cases() {
        "blocks",
        {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet", "recomputed_share": 0.05})")}},
        "recomputed_share 0.05 of 16 blocks is none",
-       {{"/workload", json(R"({"from": "gpt2-xl", "profile": "h100-llm", "recomputed_share": 0.05})")}}},
+       both(whole, {{"/workload", json(R"({"from": "gpt2-xl", "profile": "h100-llm", "recomputed_share": 0.05})")}})},
       {"/workload/transformer/composed",
        true,
        {{"/workload", json(R"({"from": "gpt2-xl", "profile": "h100-llm"})")}},
@@ -362,7 +362,8 @@ TEST_CASE("every field that has an effect only sometimes has a case, and can be 
 
 TEST_CASE("a default needs no note, however it is written") {
   for (const char* cap : {"25MiB", "26214400B"})
-    CHECK(study_of({{"/strategy", Json{{"kind", "all-reduce"}, {"exchange", {{"bucket_cap", cap}}}}}})
+    CHECK(study_of({{"/strategy",
+                     Json{{"kind", "all-reduce"}, {"exchange", {{"grouping", "whole-model"}, {"bucket_cap", cap}}}}}})
               .points[0]
               .notes.empty());
   // The canonical document of a scenario, as `show` writes it, holds every default.
@@ -378,8 +379,8 @@ TEST_CASE("a default needs no note, however it is written") {
 }
 
 TEST_CASE("an axis that changes nothing is said to") {
-  const Study study =
-      study_of(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}})"));
+  const Study study = study_of(strategy(
+      R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": ["1MiB", "25MiB", "100MiB"]}})"));
   const std::string no_effect = "/strategy/exchange/bucket_cap has no effect: grouping is whole-model";
   CHECK(study.notes == Texts{"an axis changes nothing: " + no_effect});
   // 25 MiB is the default.
@@ -395,7 +396,8 @@ TEST_CASE("an axis that changes nothing is said to") {
                  json(R"([{"name": "a", "set": {"/codec/overlap": [true, false]}}, {"name": "b", "set": {}}])")}})
           .notes ==
       Texts{"an axis changes nothing: /codec/overlap as /variants/0/set has it has no effect: nothing is compressed"});
-  CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce"})", R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"})
+  CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce", "exchange": {"grouping": "whole-model"}})",
+                      R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"})
             .notes.size() == 1);
 }
 
@@ -410,22 +412,23 @@ TEST_CASE("a field with an effect at some points of a study has no note") {
           R"({"kind": "all-reduce", "exchange": {"grouping": ["whole-model", "bucketed"], "bucket_cap": ["1MiB", "2MiB"]}})")),
       "/strategy/exchange/bucket_cap"));
   const Study variants = study_of(both(
-      strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
+      strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": "1MiB"}})"),
       {{"/variants",
         json(
             R"([{"name": "whole", "set": {}}, {"name": "buckets", "set": {"/strategy/exchange/grouping": "bucketed"}}])")}}));
   CHECK_FALSE(is_named(variants, "/strategy/exchange/bucket_cap"));
   CHECK(variants.notes.empty());
   // The same for its baseline's points.
-  CHECK_FALSE(is_named(
-      study_of(both(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
-                    {{"/baseline", json(R"({"name": "b", "set": {"/strategy/exchange/grouping": "bucketed"}})")}})),
-      "/strategy/exchange/bucket_cap"));
+  CHECK_FALSE(
+      is_named(study_of(both(
+                   strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": "1MiB"}})"),
+                   {{"/baseline", json(R"({"name": "b", "set": {"/strategy/exchange/grouping": "bucketed"}})")}})),
+               "/strategy/exchange/bucket_cap"));
 }
 
 TEST_CASE("fields from different places are judged separately") {
   const Study study = study_of({{"/variants", json(R"([
-      {"name": "whole", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}}}},
+      {"name": "whole", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": "1MiB"}}}},
       {"name": "buckets", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MiB"}}}}])")}});
   CHECK(study.points[0].notes ==
         Texts{"/strategy/exchange/bucket_cap as /variants/0/set has it has no effect: grouping is whole-model"});
@@ -441,7 +444,8 @@ TEST_CASE("fields from different places are judged separately") {
 
 TEST_CASE("a part's file serves other scenarios, so its fields have no notes") {
   const Folder folder;
-  folder.write("strategies/mine.json", R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})");
+  folder.write("strategies/mine.json",
+               R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": "1MiB"}})");
   Json scenario = base();
   scenario["strategy"] = "mine";
   const auto load = [&] { return load_study(folder.write("study.json", scenario.dump()), {}, default_library()); };
@@ -449,7 +453,8 @@ TEST_CASE("a part's file serves other scenarios, so its fields have no notes") {
   scenario["strategy"] = json(R"({"from": "mine", "exchange": {"bucket_cap": "2MiB"}})");
   CHECK(load().points[0].notes.size() == 1);
   // A scenario laid over another is one scenario.
-  scenario["strategy"] = json(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})");
+  scenario["strategy"] =
+      json(R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": "1MiB"}})");
   folder.write("study.json", scenario.dump());
   CHECK(load_study(folder.write("over.json", R"({"from": "study.json", "name": "over"})"), {}, default_library())
             .points[0]

@@ -36,7 +36,7 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   require_close(76800, replay_messages(asynchronous(64, 3)), 1e-12, "asynchronous servers");
 
   // A ring of 8: 14 rounds of 8 messages, in the 4 steps until the steady state is proven.
-  AllReduceStrategy ring;
+  AllReduceStrategy ring{.exchange = {.grouping = Grouping::whole_model}};
   ring.collective.algorithm = Algorithm::ring;
   Scenario scenario = replayed(8, ring);
   require_close(448, replay_messages(scenario), 1e-12, "ring");
@@ -48,7 +48,7 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
 
   // Trees: every rank but the root sends its sum once and receives the result once, whatever the round.
   const auto messages_of = [](int p, const CollectiveChoice& choice) {
-    AllReduceStrategy strategy;
+    AllReduceStrategy strategy{.exchange = {.grouping = Grouping::whole_model}};
     strategy.collective = choice;
     return replay_messages(replayed(p, strategy));
   };

@@ -67,7 +67,7 @@ TEST_CASE("synchronous all-reduce: replay equals equations") {
 
 TEST_CASE("synchronous all-reduce without overlap takes l_for + l_back + l_up + l_comm") {
   // Ring, p = 8, n = 4·3500010 B. l_comm = S + 14·α + 2·7/8·n(β + h) + 7/8·nγ, l_for = 10, l_back = 14, l_up = 1 ms.
-  AllReduceStrategy strategy;
+  AllReduceStrategy strategy{.exchange = {.grouping = Grouping::whole_model}};
   strategy.collective.algorithm = Algorithm::ring;
   const auto answers = evaluate_both({{"ring", scenario_of(star(8), strategy)}});
   const Bytes n = 14000040_B;
@@ -424,7 +424,7 @@ TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
   // front of the exchange. They wait 1 ms for the slow ones' update at the next exchange: 25 ms in all.
   Cluster cluster = star(8);
   cluster.groups = {{2, 0.5, {}, {}}};
-  AllReduceStrategy strategy;
+  AllReduceStrategy strategy{.exchange = {.grouping = Grouping::whole_model}};
   strategy.collective.algorithm = Algorithm::ring;
   const auto answers = evaluate_both({{"two speeds", scenario_of(cluster, strategy)}});
   require_same(answers[0], 1e-9);
