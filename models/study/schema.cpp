@@ -84,6 +84,7 @@ class ObjectSchema {
     else if (!has_default) add(name, std::move(schema), meaning, nullptr);
     else {
       const Json by_default = write_default(x);
+      if constexpr (Described<T>) take_defaults(place, schema, by_default);
       add(name, std::move(schema), meaning, &by_default);
     }
   }
@@ -91,6 +92,13 @@ class ObjectSchema {
     schema["description"] = meaning;
     if (by_default) schema["default"] = *by_default;
     properties_[name] = std::move(schema);
+  }
+  /// Fields of a part inside this one have the defaults that this one gives them: exchange is bucketed in all-reduce.
+  static void take_defaults(const Place& place, Json& schema, const Json& by_default) {
+    Json& object = schema.contains("properties") || !place.with_axes() ? schema : (*place.definitions)[place.path];
+    if (!object.contains("properties")) return;
+    for (auto& [name, property] : object["properties"].items())
+      if (property.contains("default") && by_default.contains(name)) property["default"] = by_default[name];
   }
   template <class T>
   static Json write_default(const T& x) {

@@ -125,6 +125,21 @@ TEST_CASE("no column of a report has the name of a field that it does not say") 
   CHECK(shared == std::set<std::string>{"accumulation", "batch", "compressor", "strategy", "workers"});
 }
 
+TEST_CASE("a part inside another has the defaults that the other gives it") {
+  // The exchange of all-reduce is bucketed by default, that of servers whole-model (part/strategy.hpp).
+  const Json strategies = part_schema("strategy")["anyOf"];
+  const auto grouping = [&](std::string_view kind) {
+    for (const Json& one : strategies)
+      if (one["properties"]["kind"]["const"] == kind)
+        return one["properties"]["exchange"]["properties"]["grouping"]["default"].get<std::string>();
+    return std::string();
+  };
+  CHECK(grouping("all-reduce") == "bucketed");
+  CHECK(grouping("parameter-server") == "whole-model");
+  const Json in_scenario = scenario_schema()["definitions"];
+  CHECK(in_scenario["strategy.all-reduce.exchange"]["properties"]["grouping"]["default"] == "bucketed");
+}
+
 TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("network"), std::invalid_argument); }
 
 TEST_CASE("canonical documents fit the schema") {
