@@ -30,8 +30,9 @@ struct Place {
   [[nodiscard]] Place without_axes() const { return {path, nullptr}; }
 };
 
+/// @param by_default  a part's fields have their defaults in it
 template <class T>
-Json schema_of(const Limits& limits, const Place& place);
+Json schema_of(const Limits& limits, const Place& place, const T& by_default = T{});
 
 Json list_of(Json items) { return Json{{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}}; }
 
@@ -79,12 +80,11 @@ class ObjectSchema {
   template <class T>
   void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
     const Place place = place_.below(name);
-    Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place);
+    Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place, x);
     if constexpr (std::is_same_v<T, JsonValue>) add(name, std::move(schema), meaning, nullptr);
     else if (!has_default) add(name, std::move(schema), meaning, nullptr);
     else {
       const Json by_default = write_default(x);
-      if constexpr (Described<T>) take_defaults(place, schema, by_default);
       add(name, std::move(schema), meaning, &by_default);
     }
   }
@@ -92,13 +92,6 @@ class ObjectSchema {
     schema["description"] = meaning;
     if (by_default) schema["default"] = *by_default;
     properties_[name] = std::move(schema);
-  }
-  /// Fields of a part inside this one have the defaults that this one gives them: exchange is bucketed in all-reduce.
-  static void take_defaults(const Place& place, Json& schema, const Json& by_default) {
-    Json& object = schema.contains("properties") || !place.with_axes() ? schema : (*place.definitions)[place.path];
-    if (!object.contains("properties")) return;
-    for (auto& [name, property] : object["properties"].items())
-      if (property.contains("default") && by_default.contains(name)) property["default"] = by_default[name];
   }
   template <class T>
   static Json write_default(const T& x) {
@@ -146,15 +139,16 @@ Json list_schema(Json element, const Place& place) {
   return or_axis({{"type", "array"}, {"items", std::move(element)}}, place);
 }
 
+/// @param x  has the defaults of its fields: all-reduce's exchange is bucketed, a server's whole-model
 template <class T>
-Json object_of(const Place& place) {
+Json object_of(const Place& place, [[maybe_unused]] T x = {}) {
   if constexpr (IsVariant<T>::value) {
     Json choices = Json::array();
     for_each_part(static_cast<const T*>(nullptr), [&]<class Alternative>(std::in_place_type_t<Alternative>) {
       ObjectSchema object(place.below(Alternative::kind));
-      Alternative x;
+      Alternative alternative;
       object.kind(Alternative::kind);
-      Alternative::describe(object, x);
+      Alternative::describe(object, alternative);
       Json schema = object.object();
       schema["description"] = Alternative::meaning;
       choices.push_back(std::move(schema));
@@ -162,7 +156,6 @@ Json object_of(const Place& place) {
     return Json{{"anyOf", choices}};
   } else {
     ObjectSchema object(place);
-    T x;
     T::describe(object, x);
     return object.object();
   }
@@ -197,7 +190,7 @@ Json part_choice(const Place& place) {
 }
 
 template <class T>
-Json schema_of(const Limits& limits, const Place& place) {
+Json schema_of(const Limits& limits, const Place& place, const T& by_default) {
   if constexpr (std::is_same_v<T, bool>) {
     return or_axis({{"type", "boolean"}}, place);
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -230,7 +223,7 @@ Json schema_of(const Limits& limits, const Place& place) {
   } else if constexpr (IsVector<T>::value) {
     return list_schema(schema_of<typename T::value_type>(limits, place.below("element")), place);
   } else {
-    return or_axis(object_of<T>(place), place);
+    return or_axis(object_of<T>(place, by_default), place);
   }
 }
 
