@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "program/complete.hpp"
 #include "program/man_page.hpp"
 

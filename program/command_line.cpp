@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,13 +53,12 @@ void refuse_empty_values(CLI::App& app) {
 
 /// Describes the error in a command line. An unknown word comes first, with a similar known word: it is the usual reason
 /// why another word is missing.
-std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+std::string usage_text(const CLI::App& app, std::string fault, const std::vector<std::string>& arguments) {
   const std::vector<CLI::App*> called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called.back();
   const std::string name =
       called.empty() ? app.get_name() : fmt::format("{} {}", app.get_name(), called.back()->get_name());
   const std::string word = first_not_taken(app, arguments);
-  std::string fault = error.what();
   if (word.size() > 1 && word.front() == '-') {
     const std::string option = word.substr(0, word.find('='));
     fault = fmt::format("there is no option {}{}", option, meant(option, options_of(command)));
@@ -74,16 +74,29 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const 
 
 }  // namespace
 
-int parse_and_run(CLI::App& app, const AboutProgram& about, int argc, char** argv, const int& exit_code) {
-  refuse_empty_values(app);
+CommandLine::CommandLine(const std::string& program, const std::string& meaning, const std::string& version)
+    : app_(std::make_unique<CLI::App>(meaning, program)) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::program() { return Command(app_.get()); }
+
+int CommandLine::run(const AboutProgram& about, int argc, char** argv, const int& exit_code) {
+  refuse_empty_values(*app_);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (answered_about_itself(app, arguments, about)) return 0;
+  if (answered_about_itself(*app_, arguments, about)) return 0;
   try {
-    app.parse(argc, argv);
+    app_->parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return app.exit(done);
+    return app_->exit(done);
   } catch (const CLI::ParseError& error) {
-    tell(usage_text(app, error, arguments));
+    tell(usage_text(*app_, error.what(), arguments));
+    return kUsageError;
+  } catch (const UsageError& error) {
+    tell(usage_text(*app_, error.what(), arguments));
     return kUsageError;
   }
   return exit_code;

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "program/option_texts.hpp"

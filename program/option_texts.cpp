@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <CLI/CLI.hpp>
+
 namespace stepcast {
 
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {

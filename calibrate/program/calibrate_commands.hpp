@@ -2,7 +2,7 @@
 // the exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "program/options.hpp"
 
 namespace stepcast::calibrate {
 
@@ -15,8 +15,8 @@ enum ExitCode : int {
   kWrongKernels = 4,  ///< in a process start: all the rest was measured
 };
 
-void add_device(CLI::App& app, int& exit_code);
-void add_link(CLI::App& app, int& exit_code);
-void add_transfer(CLI::App& app, int& exit_code);
+void add_device(Command& program, int& exit_code);
+void add_link(Command& program, int& exit_code);
+void add_transfer(Command& program, int& exit_code);
 
 }  // namespace stepcast::calibrate

@@ -347,61 +347,60 @@ int calibrate(const DeviceOptions& options) {
 
 }  // namespace
 
-void add_device(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
+void add_device(Command& program, int& exit_code) {
+  Command command = program.add_subcommand(
       "device", "Measure this machine's GPU and write a device profile, with every sample beside it");
   auto options = std::make_shared<DeviceOptions>();
-  command->add_option("-o,--output", options->output, "profile to write; samples go beside it")
-      ->required()
-      ->type_name("PATH");
-  command->add_option("--name", options->name, "name of the profile; by default device and date")->type_name("NAME");
-  auto* quick =
-      command->add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
-  auto* starts =
-      command
-          ->add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")
-          ->check(CLI::Range(1, 100))
-          ->capture_default_str();
+  command.add_option("-o,--output", options->output, "profile to write; samples go beside it")
+      .required()
+      .type_name("PATH");
+  command.add_option("--name", options->name, "name of the profile; by default device and date").type_name("NAME");
+  const Option quick =
+      command.add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
+  const Option starts =
+      command.add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")
+          .between(1, 100)
+          .show_default();
   command
-      ->add_option("--largest", options->largest,
-                   "elements of the largest size (default 67108864, with --quick 16777216)")
-      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 32))
-      ->type_name("ELEMENTS");
+      .add_option("--largest", options->largest,
+                  "elements of the largest size (default 67108864, with --quick 16777216)")
+      .between(std::int64_t{1} << 16, std::int64_t{1} << 32)
+      .type_name("ELEMENTS");
   command
-      ->add_option("--workload", options->workloads,
-                   "also measure the layers of this network, and its whole step; repeat it for several")
-      ->type_name("NAME[:VARIANT]");
-  command->add_option("--variant", options->variant, "variant of the workloads that name none themselves")
-      ->type_name("NAME");
-  command->add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")
-      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
-  command->add_option("--convolutions", options->convolutions, "library for convolutions; by default cuDNN if built in")
-      ->check(CLI::IsMember(kPathOptions));
+      .add_option("--workload", options->workloads,
+                  "also measure the layers of this network, and its whole step; repeat it for several")
+      .type_name("NAME[:VARIANT]");
+  command.add_option("--variant", options->variant, "variant of the workloads that name none themselves")
+      .type_name("NAME");
+  command.add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")
+      .between(1, 1 << 20);
+  command.add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")
+      .one_of({"fp32", "tf32", "bf16"});
+  command.add_option("--convolutions", options->convolutions, "library for convolutions; by default cuDNN if built in")
+      .one_of({"cudnn", "im2col"});
   command
-      ->add_option(
+      .add_option(
           "--torch-step", options->torch_steps,
           "a step as PyTorch runs it, as calibrate/torch_step.py writes it: among the profile's checks; repeat it for several. Added to a command that has measured, only the profile is written anew")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
-      ->add_option("--tables", options->tables,
-                   "also write the workloads' layer tables there, for calibrate/torch_step.py")
-      ->type_name("FOLDER");
-  auto* fresh =
-      command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
+      .add_option("--tables", options->tables,
+                  "also write the workloads' layer tables there, for calibrate/torch_step.py")
+      .type_name("FOLDER");
+  const Option fresh =
+      command.add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
   command
-      ->add_flag("--fit-only", options->fit_only,
-                 "measure nothing: the profile of the samples that are there, all or not; on any machine")
-      ->excludes(fresh);
-  command->add_option("--start", options->start, "")->group("");  // internal: a process start gets it
-  command->footer(
+      .add_flag("--fit-only", options->fit_only,
+                "measure nothing: the profile of the samples that are there, all or not; on any machine")
+      .excludes(fresh);
+  command.add_option("--start", options->start, "").hidden();  // internal: a process start gets it
+  command.footer(
       "Takes about 5 to 8 minutes a start, and 2 with --quick. After an early end, the same command continues from "
       "the measurements; --fit-only uses them as they are.\n"
       "Example: stepcast-calibrate device -o h100.json --quick\n"
       "         stepcast-calibrate device -o h100-resnet50.json --quick --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
-  command->callback([options, quick, starts, &exit_code] {
-    if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
+  command.callback([options, quick, starts, &exit_code] {
+    if (quick.is_given() && !starts.is_given()) options->starts = 1;
     exit_code = calibrate(*options);
   });
 }

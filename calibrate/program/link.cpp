@@ -55,7 +55,7 @@ template <Named E>
 E value_of(const std::string& name) {
   for (const auto& choice : Choices<E>::table)
     if (choice.name == name) return choice.value;
-  throw CLI::ValidationError(name);  // CLI11 has checked it
+  throw UsageError(name);  // CLI11 has checked it
 }
 
 Algorithm algorithm_named(const std::string& name) {
@@ -125,7 +125,7 @@ void write_results(const LinkOptions& options, const Cluster& cluster, const std
 
 void fit_link(const LinkOptions& options) {
   if (!options.csv.empty() && options.csv == options.output)
-    throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a different path", options.csv));
+    throw UsageError(fmt::format("--csv and -o are both {}: give each a different path", options.csv));
   check_result_path("-o", options.output);
   check_result_path("--csv", options.csv);
   FitOptions fitting;
@@ -134,7 +134,7 @@ void fit_link(const LinkOptions& options) {
   fitting.segments = options.segments;
   fitting.nics = options.nics;
   if (options.nics > 1 && !fitting.as_nccl_chooses && fitting.algorithm != Algorithm::nccl_tree)
-    throw CLI::ValidationError(fmt::format(
+    throw UsageError(fmt::format(
         "--nics {}: only NCCL's trees and NCCL's choice distinguish a host's NICs: add --algorithm nccl or tree; "
         "otherwise they count as one",
         options.nics));
@@ -164,61 +164,61 @@ void fit_link(const LinkOptions& options) {
 
 }  // namespace
 
-void add_link(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
+void add_link(Command& program, int& exit_code) {
+  Command command = program.add_subcommand(
       "link", "Fit a link's latency and bandwidth to nccl-tests or OSU micro-benchmarks, and write a cluster");
   auto options = std::make_shared<LinkOptions>();
   command
-      ->add_option(
+      .add_option(
           "--from", options->from,
           "text or JSON of nccl-tests, text of osu_latency, osu_bw or an OSU collective; several times for several")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("-o,--output", options->output, "cluster file to write")->type_name("PATH");
-  command->add_option("--csv", options->csv, "each size's measured and fitted time; -: instead of the table")
-      ->type_name("PATH");
-  command->add_option("--name", options->name, "name of the cluster; by default the first file's")->type_name("NAME");
-  command->add_option("--collective", options->collective, "the algorithm, for files that do not give it")
-      ->check(CLI::IsMember(operations()));
-  command->add_option("--ranks", options->ranks, "how many took part, for the files that do not say")
-      ->check(CLI::Range(2, 1 << 24))
-      ->type_name("N");
+      .required()
+      .type_name("FILE");
+  command.add_option("-o,--output", options->output, "cluster file to write").type_name("PATH");
+  command.add_option("--csv", options->csv, "each size's measured and fitted time; -: instead of the table")
+      .type_name("PATH");
+  command.add_option("--name", options->name, "name of the cluster; by default the first file's").type_name("NAME");
+  command.add_option("--collective", options->collective, "the algorithm, for files that do not give it")
+      .one_of(operations());
+  command.add_option("--ranks", options->ranks, "how many took part, for the files that do not say")
+      .between(2, 1 << 24)
+      .type_name("N");
   command
-      ->add_option(
+      .add_option(
           "--algorithm", options->algorithm,
           "by which the collective was carried out, or NCCL's name of it (NCCL_ALGO: Ring, Tree); nccl: an all-reduce "
           "by ring or nccl-tree, whichever is the quicker, others by ring; by default ring")
-      ->transform(CLI::IsMember(algorithms(), CLI::ignore_case));
+      .one_of_any_case(algorithms());
   command
-      ->add_option("--segments", options->segments,
-                   "segments of double-binary-tree or nccl-tree; by default the cheapest number for each size, like "
-                   "pipeline_segments auto in a scenario")
-      ->check(CLI::Range(1, 65536));
+      .add_option("--segments", options->segments,
+                  "segments of double-binary-tree or nccl-tree; by default the cheapest number for each size, like "
+                  "pipeline_segments auto in a scenario")
+      .between(1, 65536);
   command
-      ->add_option("--nics", options->nics,
-                   "NICs of a host, each with a ring or a pair of trees: --algorithm nccl or tree; by default they "
-                   "count as one")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
-  command->add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")
-      ->check(is_size)
-      ->type_name("SIZE");
-  command->add_option("--max-size", options->max_size, "fit collectives' buffers of this size or less")
-      ->check(is_size)
-      ->type_name("SIZE");
+      .add_option("--nics", options->nics,
+                  "NICs of a host, each with a ring or a pair of trees: --algorithm nccl or tree; by default they "
+                  "count as one")
+      .between(1, 1024)
+      .type_name("N");
+  command.add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")
+      .check(is_size)
+      .type_name("SIZE");
+  command.add_option("--max-size", options->max_size, "fit collectives' buffers of this size or less")
+      .check(is_size)
+      .type_name("SIZE");
   command
-      ->add_option("--most-protocols", options->most_protocols,
-                   "largest number of the library's protocols, found by bends of the time over the size; by default "
-                   "3; 1: one link for all sizes")
-      ->check(CLI::Range(1, kMostProtocols))
-      ->type_name("N");
-  command->add_flag("--in-place", options->in_place, "nccl-tests: its times in place");
-  command->footer(
+      .add_option("--most-protocols", options->most_protocols,
+                  "largest number of the library's protocols, found by bends of the time over the size; by default "
+                  "3; 1: one link for all sizes")
+      .between(1, kMostProtocols)
+      .type_name("N");
+  command.add_flag("--in-place", options->in_place, "nccl-tests: its times in place");
+  command.footer(
       "Several files are fitted together; those on several hosts must use equal machines and one algorithm.\n"
       "Give nccl-tests on one host and on several: together they separate inner links from NICs.\n"
       "Example: stepcast-calibrate link --from all_reduce_perf.txt --algorithm ring -o cluster.json\n"
       "         stepcast-calibrate link --from 1_host.txt --from 2_hosts.txt --from 8_hosts.txt -o cluster.json");
-  command->callback([options, &exit_code] {
+  command.callback([options, &exit_code] {
     fit_link(*options);
     exit_code = kOk;
   });

@@ -13,17 +13,17 @@ namespace stepcast::calibrate {
 namespace {
 
 int run_command(int argc, char** argv) {
-  CLI::App app(
+  CommandLine line(
+      "stepcast-calibrate",
       "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
-      "stepcast-calibrate");
-  app.set_version_flag("--version", version_text());
-  app.require_subcommand(1);
-  app.footer("Example: stepcast-calibrate device -o h100.json --quick");
+      version_text());
+  Command program = line.program();
+  program.footer("Example: stepcast-calibrate device -o h100.json --quick");
   int exit_code = kOk;
-  add_device(app, exit_code);
-  add_link(app, exit_code);
-  add_transfer(app, exit_code);
-  return parse_and_run(app, {version_number()}, argc, argv, exit_code);
+  add_device(program, exit_code);
+  add_link(program, exit_code);
+  add_transfer(program, exit_code);
+  return line.run({version_number()}, argc, argv, exit_code);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include <CLI/CLI.hpp>
+#include "program/options.hpp"
 #include <fmt/format.h>
 
 #include "calibrate/calibration_error.hpp"
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 void check_result_path(const std::string& option, const std::string& path) {
   if (path.empty()) return;
-  if (const std::string why = why_not_writable(path); !why.empty()) throw CLI::ValidationError(option, why);
+  if (const std::string why = why_not_writable(path); !why.empty()) throw UsageError(option, why);
 }
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {

@@ -10,7 +10,7 @@
 namespace stepcast::calibrate {
 
 /// Refuses an option's path that nothing can be written to. "" and "-" are none.
-/// @throws CLI::ValidationError with the reason
+/// @throws UsageError with the reason
 void check_result_path(const std::string& option, const std::string& path);
 
 /// PATH.partial, renamed when it is whole, so that a file of that name is. Opened at once: a path that cannot be

@@ -72,7 +72,7 @@ std::string transfer_table(const DeviceProfile& before, const DeviceProfile& aft
 void transfer_profile(const TransferOptions& options) {
   std::error_code neither_is_there;
   if (fs::equivalent(options.measured, options.output, neither_is_there))
-    throw CLI::ValidationError("-o", "would replace the measurement; choose another path");
+    throw UsageError("-o", "would replace the measurement; choose another path");
   check_result_path("-o", options.output);
   const fs::path library = default_library();
   const DeviceProfile measured = load_profile(options.measured, "--measured", library);
@@ -91,25 +91,25 @@ void transfer_profile(const TransferOptions& options) {
 
 }  // namespace
 
-void add_transfer(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("transfer", "Predict another device's profile from a measured one and the datasheets of both");
+void add_transfer(Command& program, int& exit_code) {
+  Command command = program.add_subcommand(
+      "transfer", "Predict another device's profile from a measured one and the datasheets of both");
   auto options = std::make_shared<TransferOptions>();
   command
-      ->add_option("measured,--measured", options->measured,
-                   "the profile to start from; as --from and --to a name in scenarios/profiles/, or a path")
-      ->required()
-      ->type_name("PROFILE");
-  command->add_option("--from", options->from, "datasheet of the device that was measured")
-      ->required()
-      ->type_name("PROFILE");
-  command->add_option("--to", options->to, "datasheet of the device to predict")->required()->type_name("PROFILE");
-  command->add_option("-o,--output", options->output, "profile to write")->required()->type_name("PATH");
-  command->add_option("--name", options->name, "name of the profile; by default its file's")->type_name("NAME");
-  command->footer(
+      .add_option("measured,--measured", options->measured,
+                  "the profile to start from; as --from and --to a name in scenarios/profiles/, or a path")
+      .required()
+      .type_name("PROFILE");
+  command.add_option("--from", options->from, "datasheet of the device that was measured")
+      .required()
+      .type_name("PROFILE");
+  command.add_option("--to", options->to, "datasheet of the device to predict").required().type_name("PROFILE");
+  command.add_option("-o,--output", options->output, "profile to write").required().type_name("PATH");
+  command.add_option("--name", options->name, "name of the profile; by default its file's").type_name("NAME");
+  command.footer(
       "All constants but assumed ones are marked as transferred, with a band wide enough for any bound of a kernel.\n"
       "Example: stepcast-calibrate transfer h100.json --from h100-datasheet --to v100-datasheet -o v100.json");
-  command->callback([options, &exit_code] {
+  command.callback([options, &exit_code] {
     transfer_profile(*options);
     exit_code = kOk;
   });

@@ -11,11 +11,11 @@
 #include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_axis.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/point_progress.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/replay/processes.hpp"
 
 namespace stepcast {
@@ -29,23 +29,23 @@ void refuse_points_along(const StudyOptions& options, const std::string& place) 
   for (const std::string& choice : options.points)
     if (const std::string axis = choice.substr(0, choice.find('='));
         axis == place || axis == place.substr(place.rfind('/') + 1))
-      throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
+      throw UsageError("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
 }
 
 /// The field and its ends; the study is searched for an axis of that name.
 Field read_along(const AlongOptions& options) {
   const auto equals = options.along.rfind('=');
   if (equals == std::string::npos || equals == 0)
-    throw refused("--along",
-                  fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
+    throw UsageError("--along",
+                     fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
   std::string pointer = options.along.substr(0, equals);
   if (pointer == "variant")
-    throw refused(
+    throw UsageError(
         "--along",
         "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
   if (!pointer.starts_with('/')) {
     if (options.study.file == "-")
-      throw refused(
+      throw UsageError(
           "--along",
           fmt::format(
               "{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
@@ -54,7 +54,7 @@ Field read_along(const AlongOptions& options) {
     try {
       pointer = study.axis_pointers[find_axis(study, pointer)];
     } catch (const std::invalid_argument& error) {
-      throw refused(
+      throw UsageError(
           "--along",
           fmt::format("{}; for a field that is no axis give its JSON pointer, such as /cluster/link/bandwidth",
                       error.what()));
@@ -136,35 +136,35 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
 
 }  // namespace
 
-void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
+void add_along(Command& command, AlongOptions& options, const std::string& study_help) {
   options.jobs = available_cores();
-  command.add_option("study", options.study.file, study_help)->required();
+  command.add_option("study", options.study.file, study_help).required();
   command
       .add_option(
           "--along", options.along,
           "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, "
           "/cluster/workers=2..64 (whole numbers if the field takes no others); in steps, workers=8..64:8, or by a "
           "factor, workers=2..64:x2")
-      ->required()
-      ->type_name("AXIS=FROM..TO[:STEP]");
+      .required()
+      .type_name("AXIS=FROM..TO[:STEP]");
   command
       .add_option(
           "--grid", options.grid,
           "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")
-      ->check(CLI::Range(2, 100000))
-      ->type_name("N");
+      .between(2, 100000)
+      .type_name("N");
   add_sets(command, options.study);
   add_points(command, options.study);
   command
       .add_option("--evaluator", options.study.evaluator,
                   "auto, equations or replay; by default the scenario's, and auto if that is both")
-      ->check(CLI::IsMember({"auto", "equations", "replay"}))
-      ->type_name("NAME");
-  command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
+      .one_of({"auto", "equations", "replay"})
+      .type_name("NAME");
+  command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table").type_name("PATH");
   command
       .add_option("--json", options.json,
                   "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")
-      ->type_name("PATH");
+      .type_name("PATH");
   add_jobs(command, options.jobs);
 }
 

@@ -21,7 +21,7 @@ struct AlongOptions {
 };
 
 /// The study, --along, --grid, --set, --point, --evaluator, --csv, --json and --jobs.
-void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help);
+void add_along(Command& command, AlongOptions& options, const std::string& study_help);
 
 /// The output of a search.
 struct SearchResult {
@@ -39,7 +39,7 @@ enum class Baselines { dropped, kept };
 
 /// Searches along the field of the options, and writes the result to their outputs.
 /// @returns the exit code
-/// @throws CLI::ValidationError, also if --point chooses on the field's axis; ScenarioError, with one fault for many
+/// @throws UsageError, also if --point chooses on the field's axis; ScenarioError, with one fault for many
 /// values or points
 int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,
                  const SearchAlong& search);

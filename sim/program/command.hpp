@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "program/options.hpp"
 
 namespace stepcast {
 
@@ -24,16 +24,16 @@ struct Invocation {
   int exit_code = kOk;
 };
 
-void add_run(CLI::App& app, Invocation& invocation);
-void add_sweep(CLI::App& app, Invocation& invocation);
-void add_merge(CLI::App& app, Invocation& invocation);
-void add_explain(CLI::App& app, Invocation& invocation);
-void add_crossover(CLI::App& app, Invocation& invocation);
-void add_solve(CLI::App& app, Invocation& invocation);
-void add_validate(CLI::App& app, Invocation& invocation);
-void add_trace(CLI::App& app, Invocation& invocation);
-void add_list(CLI::App& app, Invocation& invocation);
-void add_show(CLI::App& app, Invocation& invocation);
-void add_schema(CLI::App& app, Invocation& invocation);
+void add_run(Command& program, Invocation& invocation);
+void add_sweep(Command& program, Invocation& invocation);
+void add_merge(Command& program, Invocation& invocation);
+void add_explain(Command& program, Invocation& invocation);
+void add_crossover(Command& program, Invocation& invocation);
+void add_solve(Command& program, Invocation& invocation);
+void add_validate(Command& program, Invocation& invocation);
+void add_trace(Command& program, Invocation& invocation);
+void add_list(Command& program, Invocation& invocation);
+void add_show(Command& program, Invocation& invocation);
+void add_schema(Command& program, Invocation& invocation);
 
 }  // namespace stepcast

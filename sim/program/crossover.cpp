@@ -11,10 +11,10 @@
 #include "models/describe/json.hpp"
 #include "models/search/crossover.hpp"
 #include "models/study/find_axis.hpp"
+#include "program/options.hpp"
 #include "sim/answer/close_in.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/refused.hpp"
 
 namespace stepcast {
 namespace {
@@ -51,7 +51,7 @@ class Crossing {
     found_.arrangement = arrange(study, points_.points(), alternative_axes(study), found_.axis);
     const Arrangement& a = found_.arrangement;
     if (a.alternatives.size() < 2)
-      throw refused(
+      throw UsageError(
           "--among",
           fmt::format(
               "one alternative only ({}); name the axes whose values are to compete by --among: {}, or give a field several values by --set '/compressor=[{{\"kind\": \"none\"}}, {{\"kind\": \"fp16\"}}]'",
@@ -67,7 +67,8 @@ class Crossing {
     for (const std::string& name : options_.among)
       axes.push_back(study.axes[read_option("--among", [&] { return find_axis(study, name); })]);
     if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end())
-      throw refused("--among", fmt::format("{}: the field of --along cannot be an axis of alternatives", found_.axis));
+      throw UsageError("--among",
+                       fmt::format("{}: the field of --along cannot be an axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);
     return axes;
   }
@@ -105,7 +106,7 @@ class Crossing {
     }
     const std::string reference = label(found_.arrangement.alternatives[found_.reference]);
     if (found_.situations.empty())
-      throw refused(
+      throw UsageError(
           "--over",
           fmt::format("in no situation {} has another alternative beside it; choose another reference", reference));
     if (lonely > 0)
@@ -143,24 +144,24 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void add_crossover(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("crossover", "Find along one field where each alternative pays, and which one is the fastest");
+void add_crossover(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand(
+      "crossover", "Find along one field where each alternative pays, and which one is the fastest");
   auto options = std::make_shared<CrossoverOptions>();
-  add_along(*command, *options, "study (JSON) with two alternatives or more; - is standard input");
+  add_along(command, *options, "study (JSON) with two alternatives or more; - is standard input");
   command
-      ->add_option(
+      .add_option(
           "--among", options->among,
           "an axis whose values compete (repeatable); without it variants, and axes of strategy, compressor, codec and /workload/variant; all other axes make situations, each with its own answer")
-      ->type_name("AXIS")
-      ->allow_extra_args(false);
+      .type_name("AXIS")
+      .one_value_a_time();
   command
-      ->add_option("--over", options->over,
-                   "the alternative that others are compared with (repeatable); without it the study's first")
-      ->type_name("AXIS=VALUE")
-      ->allow_extra_args(false);
-  command->footer("Example: stepcast crossover pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps");
-  command->callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
+      .add_option("--over", options->over,
+                  "the alternative that others are compared with (repeatable); without it the study's first")
+      .type_name("AXIS=VALUE")
+      .one_value_a_time();
+  command.footer("Example: stepcast crossover pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps");
+  command.callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
 }
 
 }  // namespace stepcast

@@ -13,12 +13,12 @@
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/study/expansion.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/point_progress.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 
@@ -149,10 +149,10 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
                      fmt::join(names, ", "));
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw refused("--phase",
-                  fmt::format("{}: {}", name,
-                              names.empty() ? "the scenario is no run"
-                                            : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
+    throw UsageError("--phase",
+                     fmt::format("{}: {}", name,
+                                 names.empty() ? "the scenario is no run"
+                                               : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
   point.scenario = Scenario(point.phases[found - names.begin()]);
   point.coordinates.push_back({"phase", name});
   return "";
@@ -195,30 +195,30 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("explain", "Explain the step time, and show the effect of many changes on it");
+void add_explain(Command& program, Invocation& invocation) {
+  Command command =
+      program.add_subcommand("explain", "Explain the step time, and show the effect of many changes on it");
   auto options = std::make_shared<ExplainOptions>();
-  command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
-  add_sets(*command, options->study);
-  add_points(*command, options->study);
-  command->add_option("--phase", options->phase, "for a run: explain the step of this phase")->type_name("NAME");
+  command.add_option("file", options->study.file, "scenario (JSON); - is standard input").required();
+  add_sets(command, options->study);
+  add_points(command, options->study);
+  command.add_option("--phase", options->phase, "for a run: explain the step of this phase").type_name("NAME");
   command
-      ->add_option("--evaluator", options->study.evaluator,
-                   "auto, equations or replay; by default the scenario's, and auto if that is both")
-      ->check(CLI::IsMember({"auto", "equations", "replay"}))
-      ->type_name("NAME");
+      .add_option("--evaluator", options->study.evaluator,
+                  "auto, equations or replay; by default the scenario's, and auto if that is both")
+      .one_of({"auto", "equations", "replay"})
+      .type_name("NAME");
   command
-      ->add_option(
+      .add_option(
           "--scenario", options->scenario,
           "write the scenario of the point, which the changes are of; - is standard output, instead of the text")
-      ->type_name("PATH");
-  command
-      ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")
-      ->type_name("PATH");
-  add_jobs(*command, options->jobs);
-  command->footer(
+      .type_name("PATH");
+  command.add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")
+      .type_name("PATH");
+  add_jobs(command, options->jobs);
+  command.footer(
       "Example: stepcast explain quickstart --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
-  command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
+  command.callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
 }
 
 }  // namespace stepcast

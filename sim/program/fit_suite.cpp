@@ -13,9 +13,9 @@
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/fit.hpp"
 #include "models/validation/validation.hpp"
+#include "program/options.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/answer/asked.hpp"
-#include "sim/program/refused.hpp"
 
 namespace stepcast {
 namespace {
@@ -57,10 +57,10 @@ void require_equations(const Suite& suite) {
   AskedEvaluators asked;
   for (const MeasuredPoint& m : suite.measurements)
     if (asked.of(suite.study.points[m.point].scenario).evaluators.replay)
-      throw refused("--fit",
-                    fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
-                                "many times; --set /evaluation/evaluator=equations does so here",
-                                suite.name));
+      throw UsageError("--fit",
+                       fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
+                                   "many times; --set /evaluation/evaluator=equations does so here",
+                                   suite.name));
 }
 
 /// What was found, as text and as JSON.
@@ -110,11 +110,11 @@ std::vector<Field> fitted_fields(const std::vector<std::string>& fits) {
   for (const std::string& text : fits) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || !text.starts_with('/'))
-      throw refused("--fit", fmt::format("\"{}\" is not /json/pointer=FROM..TO, such as {}", text,
-                                         "/strategy/exchange/backward_slowdown=1..2"));
+      throw UsageError("--fit", fmt::format("\"{}\" is not /json/pointer=FROM..TO, such as {}", text,
+                                            "/strategy/exchange/backward_slowdown=1..2"));
     const std::string pointer = text.substr(0, equals);
     if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.pointer == pointer; }))
-      throw refused("--fit", fmt::format("{} twice; give each field one range", pointer));
+      throw UsageError("--fit", fmt::format("{} twice; give each field one range", pointer));
     fields.push_back(
         read_option("--fit", [&] { return field_at(pointer, std::string_view(text).substr(equals + 1)); }));
   }
@@ -131,7 +131,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   require_equations(before);
   const Validation unfitted = validate(before, answer_whole_study(before.study, jobs));
   if (unfitted.summary.predictions == 0)
-    throw refused("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
+    throw UsageError("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
   std::vector<AxisRange> ranges;
   for (const Field& field : fields) ranges.push_back(field.range);
   std::optional<ScenarioError> first_fault;

@@ -11,7 +11,7 @@
 namespace stepcast {
 
 /// The fields that texts of --fit name.
-/// @throws CLI::ValidationError
+/// @throws UsageError
 std::vector<Field> fitted_fields(const std::vector<std::string>& fits);
 
 /// A suite with its fields at the best values, or unchanged if none is better, with text and JSON about them.
@@ -22,7 +22,7 @@ struct FittedSuite {
 };
 
 /// @param changes  changes of --set, which come first
-/// @throws CLI::ValidationError if the replay forecasts the suite, or it has no predictions; ScenarioError if every
+/// @throws UsageError if the replay forecasts the suite, or it has no predictions; ScenarioError if every
 /// tried value is impossible (changed_suite), with the faults of the first
 FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, const std::vector<Field>& fields,
                       int jobs);

@@ -38,18 +38,18 @@ Json as_json(const std::vector<CatalogueEntry>& entries) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand(
+void add_list(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand(
       "list",
       "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites");
   auto shelf = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
-  command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));
-  command->add_option("--json", *json, "write JSON instead of the table; - is standard output")->type_name("PATH");
-  command->footer(
+  command.add_option("shelf", *shelf, "only these").one_of(catalogue_shelves());
+  command.add_option("--json", *json, "write JSON instead of the table; - is standard output").type_name("PATH");
+  command.footer(
       "Files of the working folder's workloads/, profiles/, clusters/, strategies/ and compressors/ are listed first.\n"
       "Example: stepcast list algorithms --json -");
-  command->callback([shelf, json, &invocation] {
+  command.callback([shelf, json, &invocation] {
     if (!json->empty()) check_outputs({}, {*json});
     auto entries = catalogue(default_library());
     if (!shelf->empty()) std::erase_if(entries, [&](const CatalogueEntry& e) { return e.shelf != *shelf; });

@@ -30,25 +30,25 @@ int run_command(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
 
-  CLI::App app(
+  CommandLine line(
+      "stepcast",
       "Forecasts the training step of distributed SGD: timing equations and a SimGrid replay of the same step.",
-      "stepcast");
-  app.set_version_flag("--version", version_text());
-  app.require_subcommand(1);
-  app.footer("Example: stepcast run quickstart");
-  add_run(app, invocation);
-  add_sweep(app, invocation);
-  add_merge(app, invocation);
-  add_explain(app, invocation);
-  add_crossover(app, invocation);
-  add_solve(app, invocation);
-  add_validate(app, invocation);
-  add_trace(app, invocation);
-  add_list(app, invocation);
-  add_show(app, invocation);
-  add_schema(app, invocation);
+      version_text());
+  Command program = line.program();
+  program.footer("Example: stepcast run quickstart");
+  add_run(program, invocation);
+  add_sweep(program, invocation);
+  add_merge(program, invocation);
+  add_explain(program, invocation);
+  add_crossover(program, invocation);
+  add_solve(program, invocation);
+  add_validate(program, invocation);
+  add_trace(program, invocation);
+  add_list(program, invocation);
+  add_show(program, invocation);
+  add_schema(program, invocation);
   const AboutProgram about{version_number(), known_values, manual_sections()};
-  return parse_and_run(app, about, argc, argv, invocation.exit_code);
+  return line.run(about, argc, argv, invocation.exit_code);
 }
 
 }  // namespace

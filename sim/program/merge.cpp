@@ -45,16 +45,15 @@ int merge(MergeOptions options) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("merge", "Join the shards of a sweep");
+void add_merge(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand("merge", "Join the shards of a sweep");
   auto options = std::make_shared<MergeOptions>();
-  command->add_option("shards", options->shards, "all files that stepcast sweep --shard wrote of one study")
-      ->required();
-  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
-      ->type_name("PATH");
-  command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
-  command->footer("Example: stepcast merge study.shard-*.jsonl --csv study.csv");
-  command->callback([options, &invocation] { invocation.exit_code = merge(*options); });
+  command.add_option("shards", options->shards, "all files that stepcast sweep --shard wrote of one study").required();
+  command.add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
+      .type_name("PATH");
+  command.add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output").type_name("PATH");
+  command.footer("Example: stepcast merge study.shard-*.jsonl --csv study.csv");
+  command.callback([options, &invocation] { invocation.exit_code = merge(*options); });
 }
 
 }  // namespace stepcast

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -20,9 +19,9 @@
 #include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/scenario.hpp"
+#include "program/options.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"
-#include "sim/program/refused.hpp"
 
 extern char** environ;
 
@@ -129,15 +128,16 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path.empty()) continue;
     const auto is_path = [&](const std::string& other) { return are_same(path, other); };
     if (std::any_of(seen.begin(), seen.end(), is_path))
-      throw refused("output",
-                    fmt::format("{} twice; give each output a different path", path == "-" ? "standard output" : path));
+      throw UsageError(
+          "output", fmt::format("{} twice; give each output a different path", path == "-" ? "standard output" : path));
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
-      throw refused("output", fmt::format("{} is read, and would be overwritten; give the output another path", path));
+      throw UsageError("output",
+                       fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
-    if (const std::string why = why_not_writable(path); !why.empty()) throw refused("output", why);
+    if (const std::string why = why_not_writable(path); !why.empty()) throw UsageError("output", why);
   }
   if (!plot.empty() && !is_plot_file(plot))
-    throw refused("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
+    throw UsageError("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
 void draw_plot(const Json& report, const std::string& path, const std::vector<std::string>& asked) {

@@ -22,7 +22,7 @@ void write_output(const std::string& path, const std::string& text);
 /// input. At most one may be standard output, and the plot's suffix must be known to matplotlib. Empty paths are left
 /// out.
 /// @param inputs  files that the command reads; "-" is none
-/// @throws CLI::ValidationError with the reason
+/// @throws UsageError with the reason
 void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts,
                    const std::string& plot = "");
 

@@ -7,7 +7,7 @@
 
 #include "models/report/goal.hpp"
 #include "models/study/find_axis.hpp"
-#include "sim/program/refused.hpp"
+#include "program/options.hpp"
 
 namespace stepcast {
 namespace {
@@ -31,25 +31,25 @@ std::string column_named(const std::string& name) {
 
 }  // namespace
 
-void add_picture(CLI::App& command, PictureOptions& options) {
-  auto* plot = command.add_option("--plot", options.path, "draw a picture (png, svg, pdf)")->type_name("PATH");
+void add_picture(Command& command, PictureOptions& options) {
+  const Option plot = command.add_option("--plot", options.path, "draw a picture (png, svg, pdf)").type_name("PATH");
   command
       .add_option("--kind", options.kind,
                   "of picture: lines, bars, heatmap, breakdown or winners (default: what suits the study)")
-      ->check(CLI::IsMember({"lines", "bars", "heatmap", "breakdown", "winners"}))
-      ->needs(plot)
-      ->type_name("KIND");
+      .one_of({"lines", "bars", "heatmap", "breakdown", "winners"})
+      .needs(plot)
+      .type_name("KIND");
   command.add_option("--y", options.y, "what the picture shows, such as speedup, busbw or exposed_communication")
-      ->needs(plot)
-      ->type_name("METRIC");
-  command.add_option("--x", options.x, "the picture's axis along x, or of its bars")->needs(plot)->type_name("AXIS");
+      .needs(plot)
+      .type_name("METRIC");
+  command.add_option("--x", options.x, "the picture's axis along x, or of its bars").needs(plot).type_name("AXIS");
   command.add_option("--lines", options.lines, "the axis of its lines, of bars side by side, or of what competes")
-      ->needs(plot)
-      ->type_name("AXIS");
+      .needs(plot)
+      .type_name("AXIS");
   command.add_option("--panels", options.panels, "axes that make panels, beside those left over")
-      ->needs(plot)
-      ->delimiter(',')
-      ->type_name("AXIS,...");
+      .needs(plot)
+      .split_at_commas()
+      .type_name("AXIS,...");
 }
 
 std::vector<std::string> picture_arguments(const PictureOptions& options, const Study& study) {

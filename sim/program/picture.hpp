@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "program/options.hpp"
 
 #include "models/study/study.hpp"
 
@@ -16,10 +16,10 @@ struct PictureOptions {
 };
 
 /// --plot, and --kind, --y, --x, --lines and --panels, which want it.
-void add_picture(CLI::App& command, PictureOptions& options);
+void add_picture(Command& command, PictureOptions& options);
 
 /// What the script is told besides the report and the path; axes and metrics have their full names there.
-/// @throws CLI::ValidationError for an axis that the study does not have
+/// @throws UsageError for an axis that the study does not have
 std::vector<std::string> picture_arguments(const PictureOptions& options, const Study& study);
 
 }  // namespace stepcast

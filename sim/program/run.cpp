@@ -14,13 +14,13 @@
 #include "models/report/other_trainings.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
 #include "sim/replay/processes.hpp"
@@ -124,41 +124,39 @@ int run(const RunOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("run", "Predict: how long a step takes, and why");
+void add_run(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand("run", "Predict: how long a step takes, and why");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("scenario", options->study.file, "scenario or study (JSON); - is standard input")->required();
-  add_sets(*command, options->study);
-  add_points(*command, options->study);
-  add_evaluation(*command, options->study);
-  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")
-      ->type_name("PATH");
+  command.add_option("scenario", options->study.file, "scenario or study (JSON); - is standard input").required();
+  add_sets(command, options->study);
+  add_points(command, options->study);
+  add_evaluation(command, options->study);
+  command.add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table").type_name("PATH");
   command
-      ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")
-      ->type_name("PATH");
-  CLI::Option* best = command
-                          ->add_option("--best", options->best,
-                                       "the N best points alone, the best first; CSV, JSON and plot have all of them")
-                          ->check(CLI::Range(1, 1000000))
-                          ->type_name("N");
+      .add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")
+      .type_name("PATH");
+  const Option best = command
+                          .add_option("--best", options->best,
+                                      "the N best points alone, the best first; CSV, JSON and plot have all of them")
+                          .between(1, 1000000)
+                          .type_name("N");
   command
-      ->add_option(
+      .add_option(
           "--by", options->by,
           fmt::format("the metric that --best ranks by: {}; by default the time of a run if all points are runs, else "
                       "throughput",
                       goal_names()))
-      ->needs(best)
-      ->type_name("METRIC");
-  command->add_option("--each", options->each, "N points for each combination of values of these axes")
-      ->needs(best)
-      ->delimiter(',')
-      ->type_name("AXIS,...");
-  add_picture(*command, options->picture);
-  command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
-  add_jobs(*command, options->jobs);
-  command->footer(
-      "Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
-  command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
+      .needs(best)
+      .type_name("METRIC");
+  command.add_option("--each", options->each, "N points for each combination of values of these axes")
+      .needs(best)
+      .split_at_commas()
+      .type_name("AXIS,...");
+  add_picture(command, options->picture);
+  command.add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
+  add_jobs(command, options->jobs);
+  command.footer("Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+  command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 
 }  // namespace stepcast

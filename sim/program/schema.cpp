@@ -8,14 +8,14 @@
 
 namespace stepcast {
 
-void add_schema(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of scenarios or of one part");
+void add_schema(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand("schema", "Print the JSON Schema (draft-07) of scenarios or of one part");
   auto part = std::make_shared<std::string>("scenario");
-  command->add_option("part", *part, "scenario, workload, profile, cluster, strategy, compressor or suite")
-      ->check(CLI::IsMember({"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"}))
-      ->capture_default_str();
-  command->footer("Example: stepcast schema workload > workload.schema.json");
-  command->callback([part, &invocation] {
+  command.add_option("part", *part, "scenario, workload, profile, cluster, strategy, compressor or suite")
+      .one_of({"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"})
+      .show_default();
+  command.footer("Example: stepcast schema workload > workload.schema.json");
+  command.callback([part, &invocation] {
     write_output("-", json_text(*part == "scenario" ? scenario_schema() : part_schema(*part)));
     invocation.exit_code = kOk;
   });

@@ -9,12 +9,12 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"
+#include "program/options.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/layer_table.hpp"
 #include "sim/program/output.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 
 namespace stepcast {
@@ -39,7 +39,7 @@ std::string shelf_of(const std::string& text) {
     singular.push_back(singular_of(shelf));
     if (text == shelf || text == singular.back()) return shelf;
   }
-  throw refused(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
+  throw UsageError(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
 /// @param shelf  the shelf to search; "": all
@@ -100,7 +100,7 @@ bool write_layer_table(const std::string& shelf, const std::string& name, const 
                     : is_path ? std::optional<std::filesystem::path>(name)
                               : file_on_shelf("workloads", name, default_library());
   if (!file && options.any())
-    throw refused(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
+    throw UsageError(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
   if (!file) return false;
   const WorkloadTable table =
       resolve_workload_file(is_path ? own : read_json(*file), *file, options.over(), default_library());
@@ -109,8 +109,8 @@ bool write_layer_table(const std::string& shelf, const std::string& name, const 
     return true;
   }
   if (options.any())
-    throw refused(name,
-                  "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
+    throw UsageError(
+        name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
   return false;
 }
 
@@ -130,44 +130,43 @@ void write_entries(const std::vector<CatalogueEntry>& entries, const std::string
 
 }  // namespace
 
-void add_show(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("show", "Explain a name, or show the scenario that a file resolves to");
+void add_show(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand("show", "Explain a name, or show the scenario that a file resolves to");
   auto words = std::make_shared<std::vector<std::string>>();
   auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();
   command
-      ->add_option(
+      .add_option(
           "name", *words,
           "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; optionally with its shelf "
           "before it: workload resnet50")
-      ->required()
-      ->expected(1, 2);
-  add_sets(*command, *study);
-  add_points(*command, *study);
+      .required()
+      .count_of_words(1, 2);
+  add_sets(command, *study);
+  add_points(command, *study);
   auto options = std::make_shared<WorkloadOptions>();
-  command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
-  command->add_option("--profile", options->profile, "network: the device whose layer times to show")
-      ->type_name("NAME");
-  command->add_option("--batch", options->batch, "network: samples per worker and step")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1 << 30));
-  command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
-  command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
-  command->footer(
+  command.add_option("--variant", options->variant, "network: one of its variants").type_name("NAME");
+  command.add_option("--profile", options->profile, "network: the device whose layer times to show").type_name("NAME");
+  command.add_option("--batch", options->batch, "network: samples per worker and step")
+      .type_name("N")
+      .between(1, 1 << 30);
+  command.add_option("--dtype", options->dtype, "network: type of the operands and gradients").type_name("NAME");
+  command.add_option("--json", *json, "write JSON instead of text; - is standard output").type_name("PATH");
+  command.footer(
       "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
-  command->callback([words, study, json, options, &invocation] {
+  command.callback([words, study, json, options, &invocation] {
     const std::string& name = words->back();
     const bool is_file = name.ends_with(".json") || name == "-";
     std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
     if (is_file && shelf.empty()) shelf = name == "-" ? "scenarios" : shelf_of(part_of_file(read_json(name)));
     const bool is_scenario = is_file && shelf == "scenarios";
     if (is_file && !is_of_file(shelf))
-      throw refused(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
+      throw UsageError(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
     const std::string target = json->empty() ? "-" : *json;
     check_outputs(is_file ? std::vector{name} : std::vector<std::string>{}, {target});
-    if (!is_scenario && !study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
+    if (!is_scenario && !study->sets.empty()) throw UsageError("--set", "only a scenario file has fields to change");
     if (!is_scenario && !study->points.empty())
-      throw refused("--point", "only a scenario file has points to choose from");
+      throw UsageError("--point", "only a scenario file has points to choose from");
     const std::string file = name == "-" ? "standard input" : name;
     const Json own = is_file && !is_scenario ? read_json(name) : Json();
     if (!write_layer_table(shelf, file, own, *options, target, !json->empty())) {

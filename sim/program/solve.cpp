@@ -13,10 +13,10 @@
 #include "models/search/solutions.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/parse.hpp"
+#include "program/options.hpp"
 #include "sim/answer/close_in.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/refused.hpp"
 
 namespace stepcast {
 namespace {
@@ -49,7 +49,7 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
     all.searches.emplace_back(field.range, grid, wanted, near);
     all.points.push_back(i);
   }
-  if (all.searches.empty()) throw refused("--along", fmt::format("{}: every variant sets it itself", field.pointer));
+  if (all.searches.empty()) throw UsageError("--along", fmt::format("{}: every variant sets it itself", field.pointer));
   return all;
 }
 
@@ -121,30 +121,30 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand(
+void add_solve(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand(
       "solve", "Find along one field the best value for each point, and the values that reach a goal");
   auto options = std::make_shared<SolveOptions>();
-  add_along(*command, *options, "study (JSON); - is standard input");
+  add_along(command, *options, "study (JSON); - is standard input");
   command
-      ->add_option(
+      .add_option(
           "--for", options->goal,
           "the metric that matters (" + goal_names() +
               "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
-      ->type_name("METRIC[=VALUE]");
+      .type_name("METRIC[=VALUE]");
   command
-      ->add_option("--within", options->within,
-                   "accepted loss, as a share of the best: 0.05 finds the values with 95 % of the best throughput")
-      ->check([](const std::string& text) -> std::string {
+      .add_option("--within", options->within,
+                  "accepted loss, as a share of the best: 0.05 finds the values with 95 % of the best throughput")
+      .check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999
                    ? ""
                    : fmt::format("\"{}\" is not a number from 1e-6 to 0.999", text);
       })
-      ->capture_default_str();
-  command->footer(
+      .show_default();
+  command.footer(
       "Example: stepcast solve pipe-sgd --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
-  command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
+  command.callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
 }
 
 }  // namespace stepcast

@@ -14,9 +14,9 @@
 #include "models/study/expansion.hpp"
 #include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/replay/inspect_platform.hpp"
 
 namespace stepcast {
@@ -62,11 +62,11 @@ Study chosen(Study study, const std::vector<std::string>& points) {
 
 }  // namespace
 
-void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::string& meaning) {
-  command.add_option("--set", sets, meaning)->type_name("POINTER=VALUE")->allow_extra_args(false);
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& meaning) {
+  command.add_option("--set", sets, meaning).type_name("POINTER=VALUE").one_value_a_time();
 }
 
-void add_sets(CLI::App& command, StudyOptions& options) {
+void add_sets(Command& command, StudyOptions& options) {
   add_sets(command, options.sets,
            "change a field: /json/pointer=value (repeatable); also inside parts that variants set as a whole");
 }
@@ -77,48 +77,48 @@ std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
     try {
       changes.push_back(parse_override(text));
     } catch (const ScenarioError& error) {
-      throw refused("--set", error.what());
+      throw UsageError("--set", error.what());
     }
   }
   return changes;
 }
 
-void add_points(CLI::App& command, StudyOptions& options) {
+void add_points(Command& command, StudyOptions& options) {
   command
       .add_option(
           "--point", options.points,
           "only points with this value on that axis, as the table shows them (repeatable): variant=NAME, workers=4")
-      ->type_name("AXIS=VALUE")
-      ->allow_extra_args(false);
+      .type_name("AXIS=VALUE")
+      .one_value_a_time();
 }
 
-void add_evaluation(CLI::App& command, StudyOptions& options) {
+void add_evaluation(Command& command, StudyOptions& options) {
   command
       .add_option(
           "--evaluator", options.evaluator,
           "auto (equations if they are exact or within 1 %, else the replay), equations, replay or both; by default "
           "the scenario's, or auto")
-      ->check(CLI::IsMember({"auto", "equations", "replay", "both"}))
-      ->type_name("NAME");
+      .one_of({"auto", "equations", "replay", "both"})
+      .type_name("NAME");
   command
       .add_option(
           "--fidelity", options.fidelity,
           "for replays: full, folded (one of each kind) or auto (folded if that is exact); by default the scenario's, "
           "or auto")
-      ->check(CLI::IsMember({"full", "folded", "auto"}))
-      ->type_name("NAME");
+      .one_of({"full", "folded", "auto"})
+      .type_name("NAME");
   command
       .add_option("--tolerance", options.tolerance,
                   "with both: largest relative difference before exit code 4; without it the scenario's, or 1e-6")
-      ->check([](const std::string& text) -> std::string {
+      .check([](const std::string& text) -> std::string {
         const std::optional<double> value = parse_number(text);
         return value && *value >= 0 ? "" : fmt::format("\"{}\" is not a number of at least 0", text);
       })
-      ->type_name("NUMBER");
+      .type_name("NUMBER");
 }
 
-void add_jobs(CLI::App& command, int& jobs) {
-  command.add_option("--jobs", jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+void add_jobs(Command& command, int& jobs) {
+  command.add_option("--jobs", jobs, "replay processes at a time").between(1, 1024).show_default();
 }
 
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
@@ -141,9 +141,9 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
 
 void require_one_point(const Study& study, std::string_view subcommand) {
   if (study.points.size() != 1)
-    throw refused("scenario",
-                  fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(),
-                              subcommand, fmt::join(study.axes, ", "), example_choice(study)));
+    throw UsageError("scenario",
+                     fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(),
+                                 subcommand, fmt::join(study.axes, ", "), example_choice(study)));
 }
 
 void print_notes(const Study& study) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "program/options.hpp"
 
 #include "models/scenario/override.hpp"
 #include "models/study/study.hpp"
@@ -21,26 +21,26 @@ struct StudyOptions {
 };
 
 /// --set
-void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::string& meaning);
-void add_sets(CLI::App& command, StudyOptions& options);
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& meaning);
+void add_sets(Command& command, StudyOptions& options);
 /// The changes in texts of --set.
-/// @throws CLI::ValidationError
+/// @throws UsageError
 std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 /// --point
-void add_points(CLI::App& command, StudyOptions& options);
+void add_points(Command& command, StudyOptions& options);
 /// --evaluator, --fidelity and --tolerance, which abbreviate --set.
-void add_evaluation(CLI::App& command, StudyOptions& options);
+void add_evaluation(Command& command, StudyOptions& options);
 
 /// --jobs
-void add_jobs(CLI::App& command, int& jobs);
+void add_jobs(Command& command, int& jobs);
 
 /// The study with what the options change and choose.
 /// @param more  overrides of the subcommand's own
-/// @throws CLI::ValidationError for an option that does not say what it should; ScenarioError
+/// @throws UsageError for an option that does not say what it should; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
 
 /// For subcommands about one point.
-/// @throws CLI::ValidationError if there are several, with a way to choose
+/// @throws UsageError if there are several, with a way to choose
 void require_one_point(const Study& study, std::string_view subcommand);
 
 /// Prints the study's notes on standard error.

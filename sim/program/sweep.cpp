@@ -10,6 +10,7 @@
 #include "models/report/report.hpp"
 #include "models/report/rows.hpp"
 #include "program/failure.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/answer/answer.hpp"
 #include "sim/answer/point_rows.hpp"
@@ -17,7 +18,6 @@
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
@@ -63,12 +63,12 @@ std::vector<OutputFile> output_files(const SweepOptions& options, const std::opt
 
 std::optional<Shard> shard_of(const SweepOptions& options) {
   if (options.shard.empty()) {
-    if (!options.shard_file.empty()) throw refused("--shard-file", "wants --shard");
+    if (!options.shard_file.empty()) throw UsageError("--shard-file", "wants --shard");
     return {};
   }
   if (!options.csv.empty() || !options.json_lines.empty())
-    throw refused("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
-  if (!options.picture.path.empty()) throw refused("--plot", "wants all points, not those of a shard");
+    throw UsageError("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  if (!options.picture.path.empty()) throw UsageError("--plot", "wants all points, not those of a shard");
   return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
@@ -192,7 +192,7 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   if (!options.picture.path.empty()) {
     static_cast<void>(picture_arguments(options.picture, study));  // refuses before any work
     if (study.points.size() > kMostDrawn)
-      throw refused("--plot", fmt::format("{} points are too many for a picture", study.points.size()));
+      throw UsageError("--plot", fmt::format("{} points are too many for a picture", study.points.size()));
     formats.push_back(RowFormat::json_lines);
   }
   const PointRows rows(study, formats);
@@ -214,7 +214,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
 
 /// One failing rank ends all. If every rank fails alike, as for a bad scenario, only the first reports it.
 int sweep_among_ranks(const SweepOptions& options) {
-  if (options.study.file == "-") throw refused("study", "standard input reaches one rank only; give a file");
+  if (options.study.file == "-") throw UsageError("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
   try {
     return sweep_with(options, {}, *ranks);
@@ -230,34 +230,35 @@ int sweep_among_ranks(const SweepOptions& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("sweep", "Predict many points: one row each, in parallel; continues after an interruption");
+void add_sweep(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand(
+      "sweep", "Predict many points: one row each, in parallel; continues after an interruption");
   auto options = std::make_shared<SweepOptions>();
-  command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
-      ->required();
-  add_sets(*command, options->study);
-  add_evaluation(*command, options->study);
-  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
-      ->type_name("PATH");
-  command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
-  add_picture(*command, options->picture);
-  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
-      ->type_name("i/n");
-  command->add_option("--shard-file", options->shard_file, "file of the shard (default: STUDY.shard-i-of-n.jsonl)")
-      ->type_name("PATH");
-  auto* cache = command
-                    ->add_option("--cache", options->cache,
-                                 "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers-N.sqlite)")
-                    ->type_name("PATH");
-  command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
-  command->footer(
+  command.add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
+      .required();
+  add_sets(command, options->study);
+  add_evaluation(command, options->study);
+  command.add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
+      .type_name("PATH");
+  command.add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output").type_name("PATH");
+  add_picture(command, options->picture);
+  command.add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")
+      .between(1, 1024);
+  command.add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
+      .type_name("i/n");
+  command.add_option("--shard-file", options->shard_file, "file of the shard (default: STUDY.shard-i-of-n.jsonl)")
+      .type_name("PATH");
+  const Option cache =
+      command
+          .add_option("--cache", options->cache,
+                      "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers-N.sqlite)")
+          .type_name("PATH");
+  command.add_flag("--no-cache", options->no_cache, "neither read nor write the cache").excludes(cache);
+  command.footer(
       "Examples: stepcast sweep quickstart --evaluator replay --csv result.csv\n"
       "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
-  command->callback([options, &invocation] {
+  command.callback([options, &invocation] {
     const auto shard = shard_of(*options);
     // A shard is answered by one process, even inside an MPI job of several.
     invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);

@@ -77,18 +77,16 @@ int trace(const TraceOptions& options) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("trace", "Write the timeline of a replay, for Perfetto or chrome://tracing");
+void add_trace(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand("trace", "Write the timeline of a replay, for Perfetto or chrome://tracing");
   auto options = std::make_shared<TraceOptions>();
-  command->add_option("scenario", options->study.file, "scenario (JSON); - is standard input")->required();
-  add_sets(*command, options->study);
-  add_points(*command, options->study);
-  command->add_option("-o,--output", options->output, "output file; - is standard output")
-      ->required()
-      ->type_name("PATH");
-  command->footer(
+  command.add_option("scenario", options->study.file, "scenario (JSON); - is standard input").required();
+  add_sets(command, options->study);
+  add_points(command, options->study);
+  command.add_option("-o,--output", options->output, "output file; - is standard output").required().type_name("PATH");
+  command.footer(
       "Examples: stepcast trace stragglers --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace pipelining --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
-  command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
+  command.callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 
 }  // namespace stepcast

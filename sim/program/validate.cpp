@@ -10,6 +10,7 @@
 #include "models/study/suite.hpp"
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/validation_writers.hpp"
+#include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
@@ -18,7 +19,6 @@
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/point_progress.hpp"
-#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
   const auto folder = suites_folder(default_library());
   const auto shipped = json_files(folder);
   if (shipped.empty() && words.empty())  // otherwise an empty folder would pass
-    throw refused(
+    throw UsageError(
         "suite",
         fmt::format(
             "there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file",
@@ -119,31 +119,29 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Invocation& invocation) {
-  auto* command =
-      app.add_subcommand("validate", "Validate: predictions beside published measurements, with their errors");
+void add_validate(Command& program, Invocation& invocation) {
+  Command command =
+      program.add_subcommand("validate", "Validate: predictions beside published measurements, with their errors");
   auto options = std::make_shared<ValidateOptions>();
-  command->add_option(
+  command.add_option(
       "suite", options->suites,
       "suites: names that `stepcast list suites` prints, or files (.json); all shipped ones without any");
-  add_sets(*command, options->sets,
+  add_sets(command, options->sets,
            "change a field of the suites' scenarios that have it: /json/pointer=value (repeatable)");
   command
-      ->add_option("--fit", options->fits,
-                   "find the value of a field between two ends at which the median |error| is the least (repeatable), "
-                   "and show the suite with it")
-      ->type_name("POINTER=FROM..TO")
-      ->allow_extra_args(false);
-  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the tables")
-      ->type_name("PATH");
+      .add_option("--fit", options->fits,
+                  "find the value of a field between two ends at which the median |error| is the least (repeatable), "
+                  "and show the suite with it")
+      .type_name("POINTER=FROM..TO")
+      .one_value_a_time();
+  command.add_option("--csv", options->csv, "write CSV; - is standard output, instead of the tables").type_name("PATH");
   command
-      ->add_option("--json", options->json,
-                   "write JSON with its manifests; - is standard output, instead of the tables")
-      ->type_name("PATH");
-  add_jobs(*command, options->jobs);
-  command->footer(
+      .add_option("--json", options->json, "write JSON with its manifests; - is standard output, instead of the tables")
+      .type_name("PATH");
+  add_jobs(command, options->jobs);
+  command.footer(
       "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /cluster/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /strategy/exchange/backward_slowdown=1..2");
-  command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
+  command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 
 }  // namespace stepcast
