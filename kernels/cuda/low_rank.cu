@@ -155,7 +155,7 @@ void gather_triplets(const DeviceCall& c) {
   auto *sources = c.scratch_at<std::uint32_t>(), *number = c.at<std::uint32_t>(6);
   draw_triplets<<<1, kThreads, 0, c.stream>>>(c.at<float>(1), static_cast<int>(view.rows), c.parameters[0], c.seed,
                                               c.at<float>(4), sources, number);
-  // For twice the triplets that are expected; more are copied as well.
+  // Enough blocks for twice the expected triplets; more triplets are copied as well.
   const std::int64_t expected = 2 * view.rank(c.parameters[0]);
   copy_columns<<<blocks_for(expected * view.columns, 2048), kThreads, 0, c.stream>>>(c.at<float>(0), view.columns,
                                                                                      sources, number, c.at<float>(3));

@@ -1,4 +1,4 @@
-// One thread an output forward, one thread an input backward: neighbours read neighbours, and windows that overlap are
+// One thread an output forward, one thread an input backward. Neighbours read neighbours, and windows that overlap are
 // found in cache.
 #include "kernels/code/windows.hpp"
 #include "kernels/cuda/elements.cuh"
