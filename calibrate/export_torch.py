@@ -55,8 +55,8 @@ def without_defaults(**shape):
 
 
 # Shapes -----------------------------------------------------------------------------------------------------------
-# Every function takes attributes by PyTorch's names and the shapes of its tensors, batch first, and returns one
-# layer's shape; nothing of torch is needed.
+# Every function takes attributes by PyTorch's names and the shapes of its tensors, batch first. It returns one layer's
+# shape, and needs nothing of torch.
 
 def conv2d(m, inputs, output, where):
     if m.padding_mode != "zeros" or pair(m.dilation) != [1, 1]:

@@ -40,7 +40,7 @@ struct BenchmarkFit {
   PiecewiseFit fit;               ///< to all sizes, where ranges are lines
   double median_error = 0, largest_error = 0;  ///< on sizes held out from another such fit; 0 with fewer than ten sizes
 
-  /// Whether it is of NCCL's tree, or of NCCL's choice between that and a ring, which know machines.
+  /// Whether the fit is of NCCL's tree, or of NCCL's choice between tree and ring. Both know machines.
   [[nodiscard]] bool is_of_trees() const {
     return benchmark.kind == Benchmark::Kind::collective &&
            (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::automatic);
@@ -52,7 +52,7 @@ struct BenchmarkFit {
   }
 };
 
-/// α and β of a message between hosts, which passes both kinds of links, and of one inside.
+/// α and β of a message between hosts and of one inside a host. A message between hosts passes both kinds of links.
 struct LinkPrices {
   PathPrice between, inside;
 
@@ -112,9 +112,9 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// @param most_protocols  1: the one link stands for all sizes
 /// @pre one at least
 /// @throws std::invalid_argument if only bandwidth was measured, which gives no latency. Also if collectives on several
-/// hosts cannot be separated from others: they are neither rings nor NCCL's trees, or each host's ranks are unknown or
-/// unequal. Also if collectives on several hosts use different algorithms or machines, or NCCL's trees over hosts of
-/// several ranks have no run inside one
+/// hosts cannot be separated from others. They are then neither rings nor NCCL's trees, or each host's ranks are
+/// unknown or unequal. Also if collectives on several hosts use different algorithms or machines, or NCCL's trees over
+/// hosts of several ranks have no run inside one
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
                      int most_protocols = kMostProtocols);
 
