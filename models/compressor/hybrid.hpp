@@ -10,9 +10,9 @@ namespace stepcast {
 
 /// Adaptive quantization, Dryden et al. 2016: sends the largest share `ratio` of the positive elements, and likewise of
 /// the negative ones. Each group is represented by its mean. A message has two means, one count and an int32 index for
-/// each sent element: 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. n₊ + n₋ = selected·ratio·d depends on the data
-/// (GRACE accepts 0.8 to 1.25). A threshold is searched once for each sign. Recorded for ResNet-50 at ratio 0.01:
-/// selected = (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
+/// each sent element: 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. The number n₊ + n₋ = selected·ratio·d depends on
+/// the data (GRACE accepts 0.8 to 1.25). A threshold is searched once for each sign. Recorded for ResNet-50 at ratio
+/// 0.01: selected = (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
 struct Adaptive {
   static constexpr std::string_view kind = "adaptive";
   static constexpr std::string_view meaning = "largest positive and largest negative elements, each group by its mean";

@@ -168,7 +168,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kMuch = 0.1;  // of the step
   constexpr int kMany = 6;       // messages
-  // Of a pipeline all-to-all needs more than the carrier.
+  // In a pipeline, all-to-all needs more than the carrier.
   if (!std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
       !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
     return;
