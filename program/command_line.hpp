@@ -9,8 +9,9 @@
 
 namespace stepcast {
 
-/// Parses the arguments, which runs the subcommand's callback. What is wrong with them is told on standard error: exit
-/// code 2. An empty value is wrong, too: `--csv "$FILE"` where FILE is not set would be as if --csv were not there.
+/// Parses the arguments, which runs the subcommand's callback. Wrong arguments are reported on standard error, with
+/// exit code 2. An empty value is wrong, too: `--csv "$FILE"` where FILE is not set would be as if --csv were not
+/// there.
 /// @param about      for the hidden words of about_itself.hpp
 /// @param exit_code  left by the callback
 int parse_and_run(CLI::App& app, const AboutProgram& about, int argc, char** argv, const int& exit_code);

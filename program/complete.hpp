@@ -14,7 +14,7 @@ struct Candidate {
   std::string word, meaning;
 };
 
-/// What fits at one place.
+/// The completions that fit at one place.
 struct Candidates {
   std::vector<Candidate> words;
   bool files = false;  ///< names of files fit as well

@@ -9,9 +9,9 @@
 
 namespace stepcast {
 
-/// To be called first in main. Descriptors 0 to 2 are taken where they are closed, so that no file gets one of them:
-/// reading from 0 and writing to 1 then fail, and messages to 2 vanish. A file beyond `ulimit -f` is a failed write
-/// from then on (EFBIG) and no signal, here and in the program's children.
+/// To be called first in main. Closed descriptors among 0 to 2 are taken, so that no file gets one of them. Reading
+/// from 0 and writing to 1 then fail, and messages to 2 vanish. A file beyond `ulimit -f` is a failed write from then
+/// on (EFBIG) and no signal, here and in the program's children.
 void prepare_streams();
 
 /// A message on standard error. If it cannot be written it is lost, and nothing else happens: messages never change

@@ -83,8 +83,8 @@ struct FidelityDecision {
   std::optional<Fold> fold{};  ///< if one was made to decide
 };
 
-/// "auto" folds if that is exact and leaves at most two thirds of the direct messages: a folded message takes SimGrid
-/// up to twice as long. The messages that are left are not counted if a push has fewer than 64 or more than 2^18.
+/// "auto" folds if that is exact and leaves at most two thirds of the direct messages. SimGrid takes up to twice as
+/// long for a folded message. The messages that are left are not counted if a push has fewer than 64 or more than 2^18.
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 

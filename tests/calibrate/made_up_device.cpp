@@ -1,6 +1,6 @@
-// A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it
-// fail as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that
-// drops under one pass.
+// A device whose times are made up, for running the whole of stepcast-calibrate without one. Variable MADE_UP_FAULT
+// makes it fail as devices do. Its values are "memory" at the largest sizes, "lost" after a hundred samples, "wrong"
+// results, and a "clock" that drops under one pass.
 #include <chrono>
 #include <cstdlib>
 #include <random>

@@ -1,6 +1,6 @@
-// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them: operands
-// cut to tf32, sums in fp32 cut off or in another order, partial sums and columns rounded to bf16. They are within the
-// tolerances. A sum with one product too few, or with a wrong pair, is not.
+// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them. Operands
+// are cut to tf32; sums in fp32 are cut off or in another order; partial sums and columns are rounded to bf16. All are
+// within the tolerances. A sum with one product too few, or with a wrong pair, is not.
 #include <algorithm>
 #include <cmath>
 #include <functional>

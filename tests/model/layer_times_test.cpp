@@ -213,8 +213,8 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   CHECK(time_layers(table, profile, 1).update == by_roofline);  // another optimizer, another type
   profile.kernels.push_back(
       {"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
-  // 20 bytes an element. 20,000 elements are 400 kB: 6 us, and 300 kB at 50 GB/s. 300 are 6 kB: 2 us, and 6/100 of the
-  // 4 us to the knot. 60,000 are 1.2 MB: 6 us, and 1.1 MB at 50 GB/s.
+  // An element has 20 bytes. The 20,000 elements are 400 kB: 6 us, and 300 kB at 50 GB/s. The 300 are 6 kB: 2 us, and
+  // 6/100 of the 4 us to the knot. The 60,000 are 1.2 MB: 6 us, and 1.1 MB at 50 GB/s.
   require_close(12_us + 2.24_us + 28_us, time_layers(table, profile, 1).update, 1e-12, "update");
   table.dtype = Dtype::tf32;
   profile.peaks.push_back({Dtype::tf32, 1_TFLOPS, Evidence::assumed, "test"});

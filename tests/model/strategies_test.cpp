@@ -365,9 +365,9 @@ TEST_CASE("Pipe-SGD's critical cycle explains its period") {
 }
 
 TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
-  // update → forward → backward → exchange, and the update of step t after the exchange of t-K. c_t and e_t are the
-  // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K}
-  // never delays c_t more than the slower resource does. Therefore e_{T-1} = A + B + (T-1)·max(A, B).
+  // update → forward → backward → exchange, and the update of step t after the exchange of t-K. Computation ends at c_t
+  // and exchange at e_t: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K} never delays
+  // c_t more than the slower resource does. Therefore e_{T-1} = A + B + (T-1)·max(A, B).
   property(
       "for K >= 2",
       [] {
