@@ -1,8 +1,8 @@
 // Softmax and cross-entropy against a label for each of R = batch·rows rows of K classes:
 //     s = log Σ exp(x),  loss = s - x[label],  dx = (exp(x - s) - [label])/R
-// dx is the gradient of the mean loss. s and the losses are fp32; s is kept for the backward pass. Bytes: forward reads
-// the logits once; backward moves the logits and dx; labels and fp32 numbers come besides. Operations are counted as in
-// models/workload/layer_work.cpp: 6 an element forward, 3 backward.
+// The gradient of the mean loss is dx. The sum s and the losses are fp32; s is kept for the backward pass. Bytes:
+// forward reads the logits once; backward moves the logits and dx; labels and fp32 numbers come besides. Operations are
+// counted as in models/workload/layer_work.cpp: 6 an element forward, 3 backward.
 //
 // A NaN or +∞ makes its row's s, loss and dx NaN. -∞ is a class of probability 0; as the label, its loss is +∞. A row
 // of -∞ alone has s = -∞, and its loss and dx are NaN.
