@@ -45,8 +45,8 @@ struct BenchmarkFit {
     return benchmark.kind == Benchmark::Kind::collective &&
            (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::automatic);
   }
-  /// Whether time is rounds·α + factor·n·β of one kind of links, whatever the size. Otherwise rounds and factor are
-  /// those of one segment.
+  /// Whether time is rounds·α + factor·n·β of one kind of links at every size. Otherwise rounds and factor are those of
+  /// one segment.
   [[nodiscard]] bool has_lines() const {
     return !is_of_trees() && !(algorithm == Algorithm::double_binary_tree && !segments);
   }
@@ -78,11 +78,11 @@ struct Terms {
             {inside.messages * by_messages, inside.bytes * by_bytes}};
   }
 };
-/// @param links      choose what depends on them: segments, and the quickest algorithm
+/// @param links      they decide the segments and the quickest algorithm
 /// @param two_kinds  whether links inside hosts are others than those between them; otherwise all is `between`
 Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds);
 
-/// "ring", or what NCCL chooses from.
+/// "ring", or the algorithms among which NCCL chooses.
 std::string algorithm_text(Algorithm algorithm);
 
 /// Algorithms that a benchmark of the collective can be fitted to. Algorithms over two kinds of links are left out,
@@ -118,7 +118,8 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
                      int most_protocols = kMostProtocols);
 
-/// If the cluster's time is off by more than kMostError on at least half of a benchmark's rows: a line for each.
+/// A line for each benchmark with large errors: the cluster's time is off by more than kMostError on at least half of
+/// its rows.
 inline constexpr double kMostError = 0.2;
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 

@@ -44,7 +44,7 @@ class Ranks {
   /// @param host   empty: not said
   /// @param count  of a process, of which all are on one host
   void add(int group, const std::string& host, int count = 1) { of_group_[group].emplace_back(host, count); }
-  /// The lines of a process may be cut off, its ranks are there all the same.
+  /// The lines of a process may be cut off; its ranks count all the same.
   void add_rank(int rank) { most_ = std::max(most_, rank + 1); }
   [[nodiscard]] int count() const { return std::max(named(), of_group_.size() > 1 ? 0 : most_); }
   /// Hosts and ranks of each, where all ranks' are named.

@@ -32,7 +32,7 @@ struct Adaptive {
   bool operator==(const Adaptive&) const = default;
 };
 
-/// SketchML, Jiang et al. 2018, in the survey's version: the number of its quantile replaces each element, and a mean
+/// SketchML, Jiang et al. 2018, in the survey's version. Each element becomes the number of its quantile, and a mean
 /// represents each quantile. A message has ceil(lg q) bits per element and 4q bytes; grace uses 1 byte per element for
 /// q < 256, else 2. The quantiles need a sort of all d elements. GRACE: sketch.py (tensorflow only, q = 64).
 struct SketchMl {
@@ -51,9 +51,9 @@ struct SketchMl {
 };
 
 /// 3LC, Lim et al. 2019: rounds to -1, 0, 1 times a scale and packs five values in a byte (3⁵ = 243). A run of 2 to 14
-/// zero bytes becomes one byte: 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain depends on the data: from
-/// 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than was shown. Error feedback is
-/// part of the method. Not in GRACE.
+/// zero bytes becomes one byte. A message has 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal between workers. The
+/// gain depends on the data: from 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than
+/// was shown. Error feedback is part of the method. Not in GRACE.
 struct ThreeLc {
   static constexpr std::string_view kind = "3lc";
   static constexpr std::string_view meaning =
