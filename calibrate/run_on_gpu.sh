@@ -72,7 +72,7 @@ pack() {
 }
 trap 'pack; [[ ! -e $OUT/results.tar.gz ]] || du -h "$OUT/results.tar.gz"' EXIT
 
-# limited SECONDS COMMAND...: ended so long before the limit that what comes after it is still done.
+# limited SECONDS COMMAND...: ends the command early enough before the limit for the rest to be done.
 SECONDS=0
 limited() {
   local left=$((${TIME_LIMIT:-0} - SECONDS - $1))

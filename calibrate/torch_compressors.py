@@ -124,7 +124,7 @@ def sign_decode(message, s):
     return 2.0 * unpack(message, 1, s.n) - 1
 
 
-# EF-SignSGD (Karimireddy et al., ICML 2019): c = x + e is sent as mean|c|·sign(c), and e ← c - what was sent.
+# EF-SignSGD (Karimireddy et al., ICML 2019): c = x + e is sent as mean|c|·sign(c), and e ← c - the sent value.
 def ef_sign_start(x, s):
     s.error = torch.zeros_like(x)
 

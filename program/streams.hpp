@@ -25,7 +25,8 @@ void tell(fmt::format_string<First, Others...> format, First&& first, Others&&..
 /// A part of the program's result on standard output; finish_output() says whether all of it arrived.
 void print_result(std::string_view text);
 
-/// Why not all of what was printed is on standard output, such as "No space left on device"; "" where it is.
+/// The reason why standard output lacks a part of the printed text, such as "No space left on device"; "" if it has
+/// all.
 std::string finish_output();
 
 }  // namespace stepcast

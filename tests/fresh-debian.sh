@@ -73,7 +73,7 @@ typed() {
   return "$status"
 }
 
-# complain NAME WHY: the ends of what that command said.
+# complain NAME WHY: the end of that command's output.
 complain() {
   say "$suite: FAIL: $2" >&2
   tail -n 30 "$work/$1.out" "$work/$1.err" >&2

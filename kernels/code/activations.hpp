@@ -1,5 +1,5 @@
-// Activations of one element and their gradients, in double on the CPU and in float on the GPU. `saved` is what the
-// backward pass reads besides dy: the output y, or for gelu and silu the input x.
+// Activations of one element and their gradients, in double on the CPU and in float on the GPU. The backward pass reads
+// `saved` besides dy: the output y, or for gelu and silu the input x.
 #pragma once
 
 #include <cmath>

@@ -39,7 +39,7 @@ constexpr Input kNumbers[] = {Input::normal, Input::zeros, Input::whole};
 /// A check at 2^24 elements holds a few hundred megabytes of the device's memory.
 constexpr unsigned kMostThreads = 8;
 
-/// A kernel, and on what it is checked.
+/// A kernel, and the sizes and inputs of its check.
 struct Task {
   Kernel kernel;
   std::vector<std::int64_t> sizes;

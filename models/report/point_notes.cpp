@@ -225,7 +225,7 @@ void add_passes(const StudyPoint& point, const Workload& workload, const StepGra
 }  // namespace
 
 std::optional<Note> memory_note(const PointReport& report) {
-  constexpr double kTight = 0.92;  // what is not counted needs memory too
+  constexpr double kTight = 0.92;  // uncounted parts need memory, too
   if (!report.lacks_memory.empty())
     return Note{NoteCode::lacks_memory, report.lacks_memory + "; `stepcast explain` shows changes that make it fit"};
   if (report.memory_share.value_or(0) <= kTight) return {};

@@ -1,4 +1,4 @@
-// The lower bound of a step: derived by hand, and never above what the equations say.
+// The lower bound of a step: derived by hand, and never above the equations' step.
 #include "models/describe/json.hpp"
 #include "models/equation/lower_bound.hpp"
 

@@ -1,4 +1,4 @@
-// Collectives in communicators of some of the ranks: each does what one alone does, and keeps to itself.
+// Collectives in communicators of some of the ranks: each one gives the result of a single one, and touches no other.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -280,13 +280,13 @@ TEST_CASE("measured times of the whole are divided as the profile forecasts") {
   adam.optimizer = measured_adam.optimizer = Optimizer::adam;
   require_close(time_layers(adam, profile, 8).update * 0.5, time_layers(measured_adam, profile, 8).update, 1e-12,
                 "another optimizer");
-  // With other samples, on another device and in a variant, 3 times what is said there.
+  // With other samples, on another device and in a variant, times are 3 times those of the profile.
   require_close(forward_of(table, profile, 16) * 3.0, forward_of(measured, profile, 16), 1e-12, "batch");
   require_close(forward_of(table, faster, 8) * 3.0, forward_of(measured, faster, 8), 1e-12, "device");
   WorkloadTable thin = table, measured_thin = measured;
   thin.variant = measured_thin.variant = WorkloadVariant{"thin", "", Factorize{0.25, "", {}, {}}};
   require_close(forward_of(thin, profile, 8) * 3.0, forward_of(measured_thin, profile, 8), 1e-12, "variant");
-  // Computing a block again adds its corrected forward, which is no part of what was measured.
+  // Computing a block again adds its corrected forward, which the measurement does not contain.
   for (WorkloadTable* one : {&table, &measured}) {
     one->layers[0].name = "block.0.a";
     one->layers[1].name = "block.0.b";

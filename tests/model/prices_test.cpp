@@ -231,7 +231,8 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.topology = Racks{8, 8.0, 0_us};
   require_close(4e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, true), 1e-12,
                 "4 co-located servers, uplinks of one link's worth");
-  // 12 workers, 4 of them and 4 dedicated servers in the second rack: what the other 8 push crosses, 8 n.
+  // There are 12 workers; 4 of them and 4 dedicated servers are in the second rack. The pushes of the other 8 cross, 8
+  // n.
   cluster.workers = 12;
   require_close(8e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, false), 1e-12,
                 "servers in a rack with workers");

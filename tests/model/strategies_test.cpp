@@ -211,7 +211,7 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
         // that it sends or receives. If every host has a shard, it leaves out the share of its own host's.
         const int remote = co_located ? p - 1 : p,
                   copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
-        // A shard adds what was pushed, decodes the sum, and encodes its answer if that is compressed too.
+        // A shard adds the pushed messages, decodes the sum, and encodes its answer if that is compressed, too.
         const double add = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si();
         const double serve_per_raw_byte = codec.decode + (server.two_way ? codec.encode : 0);
         std::vector<double> push_transfer, serve, pull_transfer, pulled;
