@@ -164,7 +164,7 @@ def multihead_attention(m, inputs, output, where):
     return [("in_proj.q", project(queries)), ("in_proj.k", project(keys)), ("in_proj.v", project(keys)), ("scores", scores), ("out_proj", project(queries))]
 
 
-# By class of torch.nn, by name of function or method. None: takes no time, as do views of the same data.
+# By class of torch.nn, by name of function or method. None: takes no time, like views of the same data.
 MODULES = {
     "Conv2d": conv2d, "ConvTranspose2d": conv_transpose2d, "Linear": linear, "NonDynamicallyQuantizableLinear": linear,
     "BatchNorm1d": batch_norm, "BatchNorm2d": batch_norm, "LayerNorm": layer_norm, "Embedding": embedding,

@@ -29,7 +29,7 @@ struct JointFit {
 /// α and β as a fit takes them.
 LinkPrices prices_of(const JointFit& joint);
 
-/// Minimises the squares of the relative deviations, with α, β and S of at least 0, of
+/// Minimises the squares of the relative deviations from these values, with α, β and S of at least 0:
 ///   S + rounds·α  from a collective's time of no bytes, by its smallest range. Rings between hosts and inside use the
 ///                 mean of their hops' α (models/collective/ring_latencies.hpp)
 ///   factor·β      from its time per byte, by its largest range
