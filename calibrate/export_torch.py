@@ -55,8 +55,8 @@ def without_defaults(**shape):
 
 
 # Shapes -----------------------------------------------------------------------------------------------------------
-# Every function takes attributes by PyTorch's names and the shapes of its tensors, batch first, and returns one
-# layer's shape; nothing of torch is needed.
+# Every function takes attributes by PyTorch's names and the shapes of its tensors, batch first. It returns one layer's
+# shape, and needs nothing of torch.
 
 def conv2d(m, inputs, output, where):
     if m.padding_mode != "zeros" or pair(m.dilation) != [1, 1]:
@@ -164,7 +164,7 @@ def multihead_attention(m, inputs, output, where):
     return [("in_proj.q", project(queries)), ("in_proj.k", project(keys)), ("in_proj.v", project(keys)), ("scores", scores), ("out_proj", project(queries))]
 
 
-# By class of torch.nn, by name of function or method. None: takes no time, as do views of the same data.
+# By class of torch.nn, by name of function or method. None: takes no time, like views of the same data.
 MODULES = {
     "Conv2d": conv2d, "ConvTranspose2d": conv_transpose2d, "Linear": linear, "NonDynamicallyQuantizableLinear": linear,
     "BatchNorm1d": batch_norm, "BatchNorm2d": batch_norm, "LayerNorm": layer_norm, "Embedding": embedding,

@@ -9,9 +9,9 @@
 
 namespace stepcast::calibrate {
 
-/// By what convolutions are; all else is ours and cuBLAS's.
+/// The path that convolutions take. All other kernels are ours and cuBLAS's.
 using kernels::ConvolutionPath;
-/// As a profile says it.
+/// The path's name in a profile.
 const char* name_of(ConvolutionPath path);
 
 /// The kernels of a layer.
@@ -40,8 +40,8 @@ struct UpdateToMeasure {
   std::string entry;  ///< the profile's name for it
 };
 
-/// Every optimizer's, of each type that one computes in: few kernels, and whatever network the profile is used for then
-/// has its update's time.
+/// The updates of every optimizer, in each type that it computes in. They are few kernels, and the profile then has the
+/// update's time for any network.
 std::vector<UpdateToMeasure> updates_to_measure();
 
 /// A whole step to measure: all layers of a table forward, back in reverse order, and the update of each tensor.
@@ -53,12 +53,12 @@ struct StepToMeasure {
   std::vector<std::int64_t> tensors;  ///< elements of each tensor that is updated
   ConvolutionPath path = ConvolutionPath::im2col;
 
-  /// "step/resnet50 pufferfish tf32 5f1c...": with the batch as size, the key of its samples; the digest is of all
+  /// "step/resnet50 pufferfish tf32 5f1c...": the key of its samples, with the batch as size. The digest covers all
   /// kernels.
   [[nodiscard]] std::string name() const;
 };
 
-/// "layer/conv2d-forward/tf32 [64, ...]": with the batch as size, the key of a layer kernel's samples.
+/// "layer/conv2d-forward/tf32 [64, ...]": the key of a layer kernel's samples, with the batch as size.
 std::string subject_name(const kernels::Kernel& kernel);
 
 /// The tables' layers, each kind of work once for a batch and type, in the order of their first occurrence.

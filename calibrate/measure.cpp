@@ -36,7 +36,7 @@ std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const Measure
         tasks.push_back({&subject, size});
   std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(options.start));
   std::shuffle(tasks.begin(), tasks.end(), random);
-  // First the device's own rates: cut off at any time later, what was measured makes a profile.
+  // The device's own rates come first. If the run is cut off at any later time, the samples still make a profile.
   std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return is_own_rate(*task.subject); });
   return tasks;
 }

@@ -1,7 +1,7 @@
 // One process start of a calibration: all subjects and sizes are sampled in random order. A drift over the run then
 // does not look like a property of a size. Only the device's own rates come first: without them there is no profile.
-// The first start checks each subject just before it takes the first time of it. Records that the file already has are
-// not measured again.
+// The first start checks each subject just before the subject's first timing. Records that the file already has are not
+// measured again.
 #pragma once
 
 #include <cstdint>

@@ -51,8 +51,8 @@ from torch_common import ScriptError, check_device, import_torch, write
 
 
 # Steps ------------------------------------------------------------------------------------------------------------
-# Marks are points in time of whatever kind, which `seconds(earlier, later)` can tell apart once all is over; nothing
-# of torch is needed.
+# Marks are points in time of any kind; `seconds(earlier, later)` gives the time between two of them after the run;
+# nothing of torch is needed.
 
 
 @dataclass

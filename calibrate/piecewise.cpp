@@ -170,7 +170,7 @@ PiecewiseFit refined(PiecewiseFit fit, const std::vector<Timing>& timings, const
   return fit;
 }
 
-/// The best fit with so many knots.
+/// The best fit with this many knots.
 std::optional<PiecewiseFit> best_with(const std::vector<Timing>& timings, const std::vector<double>& bytes, int knots,
                                       const PiecewiseOptions& options, bool with_flops) {
   if (knots == 0) return fit_with(timings, {}, with_flops);

@@ -63,7 +63,7 @@ struct Judged {
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 
-/// The quantile of Student's t that leaves 2.5 % above it, for so many degrees of freedom (Abramowitz and Stegun
+/// The quantile of Student's t that leaves 2.5 % above it, for this many degrees of freedom (Abramowitz and Stegun
 /// 26.7.5). It is exact for 1 degree, off by 4 % at 2, by 0.3 % at 4, and by less above.
 double t_quantile_975(int degrees_of_freedom);
 

@@ -57,8 +57,8 @@ std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Rec
 /// median error on sizes held out. Passes with fewer than kLeastSizes get no entry. Neither do passes that cannot be
 /// fitted; the description names them. Numbers are rounded to six digits, more than a clock has.
 ///
-/// It also has an entry for each kind of layer of `steps`, the roofline's distance from these, and a check for each
-/// step measured as a whole.
+/// It also has an entry for each kind of layer of `steps`, and the roofline's distance from these entries. Each step
+/// measured as a whole gives a check.
 /// @throws CalibrationError if one of the device's own rates is missing
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records,
                            std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});

@@ -1,26 +1,31 @@
 #!/usr/bin/env bash
-# On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
-# kernel against its reference, measures their speed (speed.log), calibrates, compares with PyTorch, and checks once more
-# under compute-sanitizer (small sizes): the most important first. Options are passed on to stepcast-calibrate device, such as
-# --quick. $PARTS are the parts to do, of which all is the default: check speed calibrate torch sanitizer.
+# Runs on a machine with a GPU, nvcc and CMake, from the repository's root. It builds kernels/ and calibrate/ alone.
+# Then it does these parts, the most important first; $PARTS may name some of them:
+#   check      checks every kernel against its reference
+#   speed      measures the kernels' speed (speed.log)
+#   calibrate  measures the device into a profile
+#   torch      compares with PyTorch
+#   sanitizer  checks once more under compute-sanitizer (small sizes)
+# Options, such as --quick, are passed on to stepcast-calibrate device.
 #
 #     OUT=results PARTS="check calibrate" calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
 #
-# Profile and logs go to build/gpu/out. Where $OUT names another folder they are also there, as one file, results.tar.gz,
-# written after each part and at the end, however that comes. $TIME_LIMIT are the seconds that all may take, by default as
-# unlimited: the running part is ended in time for the file to be written, and later parts are left out.
+# Profile and logs go to build/gpu/out. If $OUT names another folder, it also gets them as one file, results.tar.gz. The
+# file is written after each part and at the end, whatever ends the script. All parts together may take $TIME_LIMIT
+# seconds, by default unlimited. The running part is ended in time for the file to be written, and later parts are left
+# out.
 #
-# Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
-# workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
-# samples, after what was measured is safe.
+# If python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json). For each workload,
+# PyTorch's training step is timed too (torch-step-*.json) and joins the profile's checks. The profile is written anew
+# from the samples, after all measurements are safe.
 #
-# Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
-# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them, with the state of the sources for
-# a copy without .git (ignored by git; carry it along).
+# Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system or from .gpu-deps/. `calibrate/run_on_gpu.sh
+# --collect` fills .gpu-deps/ beforehand, on a machine that has the headers. It also leaves the state of the sources
+# there, for a copy without .git. Git ignores .gpu-deps/; carry it along.
 #
-# Cut off, by a limit of time or a lost device, nothing that was measured is lost while build/gpu/out is, or a results.tar.gz
-# carried along in .gpu-deps/ or build/gpu/: the same command without --fresh goes on from there, and stepcast-calibrate
-# device --fit-only makes a profile of it, on a machine without a GPU too.
+# A limit of time or a lost device may cut a run off. All measurements remain in build/gpu/out, or in a results.tar.gz
+# carried along in .gpu-deps/ or build/gpu/. The same command without --fresh continues from there. stepcast-calibrate
+# device --fit-only makes a profile of them, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -32,7 +37,7 @@ if [[ ${1:-} == --collect ]]; then
   done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
   state=$(git describe --always --dirty --abbrev=12)
-  # Samples of other sources are not gone on from.
+  # Samples of other sources are not continued.
   [[ ! -e .gpu-deps/git-state || $(<.gpu-deps/git-state) == "$state" ]] || rm -f .gpu-deps/results.tar.gz
   echo "$state" >.gpu-deps/git-state
   echo "headers of nlohmann/json, fmt, CLI11 and Eigen, and the sources' state, $(<.gpu-deps/git-state), are in .gpu-deps/"
@@ -67,7 +72,7 @@ pack() {
 }
 trap 'pack; [[ ! -e $OUT/results.tar.gz ]] || du -h "$OUT/results.tar.gz"' EXIT
 
-# limited SECONDS COMMAND...: ended so long before the limit that what comes after it is still done.
+# limited SECONDS COMMAND...: ends the command early enough before the limit for the rest to be done.
 SECONDS=0
 limited() {
   local left=$((${TIME_LIMIT:-0} - SECONDS - $1))

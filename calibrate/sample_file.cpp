@@ -25,7 +25,7 @@ std::optional<std::string> text_of(const fs::path& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// A text without what follows its last newline.
+/// A text up to its last newline.
 std::string whole_lines(std::string text) {
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
   return text;

@@ -40,7 +40,7 @@ class Values {
  private:
   using Key = std::pair<Role, std::string>;
   struct LayerValues {
-    std::map<Key, std::size_t> named;  ///< inputs, weights and what is kept
+    std::map<Key, std::size_t> named;  ///< inputs, weights and kept values
     std::vector<std::size_t> inputs;   ///< in the forward part's order
     std::optional<std::size_t> output, output_gradient;
     std::vector<std::size_t> weight_gradients;  ///< not yet taken by an update

@@ -124,7 +124,7 @@ def sign_decode(message, s):
     return 2.0 * unpack(message, 1, s.n) - 1
 
 
-# EF-SignSGD (Karimireddy et al., ICML 2019): c = x + e is sent as mean|c|·sign(c), and e ← c - what was sent.
+# EF-SignSGD (Karimireddy et al., ICML 2019): c = x + e is sent as mean|c|·sign(c), and e ← c - the sent value.
 def ef_sign_start(x, s):
     s.error = torch.zeros_like(x)
 
@@ -290,7 +290,7 @@ def three_lc_decode(message, s):
     return ((codes[:, None] // s.powers % 3).float() - 1).flatten()[: s.n] * scale
 
 
-# The matrix of low-rank methods: floor(√n) rows as long as they can be; fewer than a row's elements are left out.
+# The matrix of low-rank methods: floor(√n) rows, as long as possible; fewer elements than a row has are left out.
 def matrix_of(x):
     rows = math.isqrt(x.numel())
     columns = x.numel() // rows
@@ -318,8 +318,9 @@ def power_decode(message, s):
     return (p @ q.T).flatten()
 
 
-# ATOMO (Wang et al., NeurIPS 2018): of M = Σ σ_i u_i v_iᵀ triplet i is sent with probability p_i, its σ_i over p_i. Largest
-# first, p_i = 1 while budget·σ_i > Σ_{j≥i} σ_j, each time with one less to spend; of the others p_i = budget·σ_i/Σσ.
+# ATOMO (Wang et al., NeurIPS 2018): M = Σ σ_i u_i v_iᵀ. Triplet i is sent with probability p_i, as σ_i/p_i. From the
+# largest on, p_i = 1 while budget·σ_i > Σ_{j≥i} σ_j; each one lowers the budget by one. The others have
+# p_i = budget·σ_i/Σσ.
 def atomo_encode(x, s):
     u, sigma, v = torch.linalg.svd(matrix_of(x), full_matrices=False)
     probabilities, budget = sigma.tolist(), TRIPLETS
@@ -378,7 +379,7 @@ METHODS = {
     "threshold": Method(threshold_encode, sparse_decode, [Kernel("count/threshold"), Kernel("compact/threshold")], [FILL, Kernel("scatter/random-k", 1, 4.24)]),
     "dgc": Method(dgc_encode, sparse_decode,
                   [Kernel("momentum-correction/dgc"), Kernel("sample/dgc"), Kernel("radix-select/dgc", 4), Kernel("count/dgc"), Kernel("compact/dgc"), Kernel("clear-sent/dgc")], SCATTER, dgc_start),
-    # Either sign has its sample, half as large as DGC's, and its sweeps.
+    # Each sign has its sample, half as large as DGC's, and its sweeps.
     "adaptive": Method(adaptive_encode, adaptive_decode,
                        [Kernel("sample/adaptive", 2), Kernel("radix-select/dgc", 8, 0.5), Kernel("count/adaptive", 2), Kernel("compact-mean/adaptive", 2)], [FILL, Kernel("scatter/adaptive")]),
     "sketchml": Method(sketch_encode, sketch_decode,

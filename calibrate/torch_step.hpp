@@ -46,7 +46,7 @@ struct TorchStep {
 /// other
 TorchStep read_torch_step(const std::filesystem::path& path);
 
-/// The one of `steps` that `torch` is of: the same workload, variant, batch, type and number of parameters.
+/// The step among `steps` that PyTorch ran: the same workload, variant, batch, type and number of parameters.
 /// @param file  for faults, which say what would measure such a step
 /// @throws ScenarioError where there is none
 const StepToMeasure& step_of(const TorchStep& torch, const std::vector<StepToMeasure>& steps, const std::string& file);

@@ -1,6 +1,6 @@
-# Writes OUTPUT with the state of the source tree, only when it has changed, so that nothing is rebuilt for it: as git tells
-# it, or in a copy without .git $STEPCAST_GIT_STATE, or what calibrate/run_on_gpu.sh --collect has left in .gpu-deps/.
-# Called at build time with -DSOURCE=... -DOUTPUT=...
+# Writes the state of the source tree to OUTPUT, only when it has changed, so that nothing is rebuilt for it. Git tells
+# the state. In a copy without .git, it is $STEPCAST_GIT_STATE, or the state that calibrate/run_on_gpu.sh --collect has
+# left in .gpu-deps/. Called at build time with -DSOURCE=... -DOUTPUT=...
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
                 OUTPUT_VARIABLE state OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

@@ -1,9 +1,9 @@
-# What `cmake --install` copies, in three components: program (programs, data, completions, manual pages), python (the
-# module), development (headers, libraries, find_package). cmake/package.cmake makes Debian packages of them.
+# `cmake --install` copies three components: program (programs, data, completions, manual pages), python (the module),
+# development (headers, libraries, find_package). cmake/package.cmake makes Debian packages of them.
 set(data ${CMAKE_INSTALL_DATADIR}/stepcast)
 set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/stepcast)
 
-# A tree that was not built is told in one line.
+# One line reports a tree that was not built.
 install(CODE "if(NOT EXISTS \"$<TARGET_FILE:stepcast>\")
   message(FATAL_ERROR \"nothing is built yet: cmake --build ${PROJECT_BINARY_DIR}\")
 endif()" COMPONENT program)

@@ -1,5 +1,5 @@
 # Debian packages, by `cmake --workflow --preset package`: stepcast (programs, data, Python module) and stepcast-dev.
-# dpkg-shlibdeps finds what the programs depend on.
+# dpkg-shlibdeps finds the programs' dependencies.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The stepcast authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Forecasts the training step of distributed SGD")

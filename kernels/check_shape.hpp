@@ -1,5 +1,5 @@
-// A layer kernel as its check runs it: on its own shape, but on as little of it as shows whether it is right, since the
-// CPU reference is a plain loop in double (about 1 GFLOP/s).
+// A layer kernel as its check runs it: on its own shape, but on just enough of it to show whether it is right. The CPU
+// reference is a plain loop in double (about 1 GFLOP/s).
 #pragma once
 
 #include "kernels/layers.hpp"
@@ -11,10 +11,10 @@ struct ShapeToCheck {
   std::int64_t batch;
 };
 
-/// One sample; a batch norm gets enough samples for rows of four elements, since shorter rows leave only rounding.
-/// A kernel above 2·10^9 operations a sample does fewer of its repeated steps, by its kind: rows
-/// of a linear layer, steps of an LSTM, queries of an attention, lines of an image. Widths stay, and with them the
-/// lengths of all sums but a weight gradient's.
+/// One sample; a batch norm gets enough samples for rows of four elements, since shorter rows leave only rounding. A
+/// kernel above 2·10^9 operations a sample repeats fewer of its steps. The steps are rows of a linear layer, steps of
+/// an LSTM, queries of an attention, or lines of an image. Widths stay, and so do the lengths of all sums except a
+/// weight gradient's.
 /// @pre a part of one of the layers of kernels/layers.hpp, not an update
 ShapeToCheck shape_to_check(const Kernel& kernel);
 

@@ -3,9 +3,9 @@
 //     for (const Kernel& kernel : compressor_kernels())
 //       time(kernel.launch..., n) -> launch + kernel.bytes(n)/bandwidth
 //
-// One list, compressor_kernels(), serves the tests, the harness of calibrate/ and, by `pass`, the simulator: a CodecKernel of
-// models/compressor/ of that name is priced by what calibrate/ measured. The CUDA launches stand in
-// kernels/cuda/launch.hpp under the same names.
+// One list, compressor_kernels(), serves the tests, the harness of calibrate/ and the simulator. The simulator goes by
+// `pass`: it is the name of a CodecKernel of models/compressor/, whose price comes from the measurements of calibrate/.
+// The CUDA launches stand in kernels/cuda/launch.hpp under the same names.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ constexpr std::size_t size_of(Element element) {
   return 4;
 }
 
-/// With what a buffer is filled before a call.
+/// How a buffer is filled before a call.
 enum class Fill {
   zero,      ///< outputs
   values,    ///< elements of a gradient: the input under test; f32 or bf16
@@ -50,7 +50,7 @@ enum class Role {
   input,            ///< output of the layer before; by name the same in all parts
   weight,           ///< by name the same in all parts
   output,           ///< one a layer, also where the backward parts read it (an LSTM's without its last step)
-  kept,             ///< the layer's own, by name: labels, what a part leaves for another, what nobody reads
+  kept,             ///< the layer's own, by name: labels, data that one part leaves for another, unread data
   output_gradient,  ///< one a layer
   input_gradient,   ///< one for each input, in their order
   weight_gradient,  ///< one for each weight, in their order
@@ -62,33 +62,35 @@ struct Buffer {
   std::int64_t count;
   Fill fill = Fill::zero;
   bool written = false;
-  /// Largest deviation from the reference: `tolerance` of its largest finite entry (or `size`), as for sums, which the
-  /// GPU adds in another order than the CPU, `entry_tolerance` of the entry itself, as for functions and roundings, and
-  /// `absolute_tolerance`; where any is given also the element's least denormal, since there rounding is absolute.
-  /// All 0: bit by bit. NaN is equal to NaN.
+  /// Largest allowed deviation from the reference, the sum of these terms. If all are 0, results agree bit by bit. NaN
+  /// equals NaN.
+  /// - `tolerance` of the buffer's largest finite entry (or of `size`): for sums, which the GPU adds in another order.
+  /// - `entry_tolerance` of the entry itself: for functions and roundings.
+  /// - `absolute_tolerance`.
+  /// - The element's least denormal, since rounding is absolute there.
   double tolerance = 0;
   double entry_tolerance = 0;
   double absolute_tolerance = 0;
-  /// Fill::below; also what whole numbers that are prepared are below, where that is all that matters.
+  /// The bound of Fill::below. Also the bound of prepared whole numbers, if they only have to be below it.
   std::int64_t below = 0;
-  /// Root mean square of an entry on standard normal input, where it is known: the scale of `tolerance` is no less, or
-  /// a result of few entries, all of them small by chance, would be held to what no rounding allows.
+  /// Root mean square of an entry on standard normal input, where it is known. `tolerance` refers to no smaller scale.
+  /// Otherwise a result of few entries, all small by chance, would have a tolerance that no rounding can meet.
   double size = 0;
-  /// A sum of size² products of inputs, or of inputs: exact, in whatever order, on Input::whole.
+  /// The result is a sum of size² inputs, or of size² products of inputs. On Input::whole it is exact in any order.
   bool product = false;
   Role role = Role::none;
 };
 
 struct Kernel {
   std::string pass;    ///< as models/compressor/ calls it
-  std::string method;  ///< compressor's kind, or what tells it from others of that pass
+  std::string method;  ///< the compressor's kind, or another word that tells it from others of that pass
   std::vector<std::int64_t> parameters;
   std::function<std::vector<Buffer>(std::int64_t n)> buffers;
   std::function<double(std::int64_t n)> bytes;  ///< least bytes to move: inputs once, outputs once, per sweep
   /// Operations as models/compressor/codec_plan.hpp counts them, per sweep.
   std::function<double(std::int64_t n)> flops;
   std::function<void(const Call&)> reference;
-  /// After all buffers are filled; may also change those filled with values.
+  /// Runs after all buffers are filled; it may also change buffers of Fill::values.
   std::function<void(const Call&)> prepare{};
   int repeats = 1;  ///< sweeps of one call; a CodecKernel describes one
   /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
@@ -96,7 +98,8 @@ struct Kernel {
   /// Describes the error in `got`. It replaces the buffers' tolerances where the entries are not determined one by one
   /// (singular vectors have either sign).
   std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
-  /// Replaces `prepare` before a timing, where `prepare` draws rare cases for the checks: gives those of normal input.
+  /// Replaces `prepare` before a timing if `prepare` draws rare cases for the checks. It prepares buffers as normal
+  /// input gives them.
   std::function<void(const Call&)> prepare_timed{};
   /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
   bool slow = false;

@@ -1,10 +1,10 @@
 // Kernels of a network's layers: forward pass, gradient of the input, gradient of the parameters. Each part is one
 // Kernel whose n is the batch; its shape is in its parameters, so that reference and launch read the same numbers.
 //
-// Tensors are dense and row-major: images as batch x channels x height x width, vectors as (batch·rows) x width,
-// weights as out x in (x height x width). Parameters and their gradients are of the layer's type, sums are taken in
-// fp32. Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, of convolutions
-// behind their path ("fp32", "cudnn-bf16").
+// Tensors are dense and row-major. Images are batch x channels x height x width; vectors are (batch·rows) x width;
+// weights are out x in (x height x width). Parameters and their gradients are of the layer's type; sums are in fp32.
+// Kernel::pass names layer and part ("conv2d-forward"). Kernel::method names the precision; for convolutions, the path
+// comes before it ("fp32", "cudnn-bf16").
 #pragma once
 
 #include <optional>
@@ -19,21 +19,21 @@ enum class Precision { fp32, tf32, bf16 };
 inline constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
 const char* name_of(Precision precision);
 
-/// How convolutions are multiplied: columns in memory and cuBLAS, or cuDNN.
+/// How convolutions are computed: with columns in memory and cuBLAS, or by cuDNN.
 enum class ConvolutionPath { im2col, cudnn };
 inline constexpr ConvolutionPath kConvolutionPaths[] = {ConvolutionPath::im2col, ConvolutionPath::cudnn};
-/// In front of a method's precision: "", "cudnn-".
+/// The prefix of a method's precision: "", "cudnn-".
 const char* prefix_of(ConvolutionPath path);
 
-/// A part that a layer has not is empty: no gradient of the parameters where there are none.
+/// A part that the layer lacks is empty, such as the gradient of parameters that it does not have.
 struct LayerKernels {
   std::optional<Kernel> forward, data_gradient, weight_gradient;
 
-  /// Those that it has, in that order.
+  /// The parts that the layer has, in that order.
   [[nodiscard]] std::vector<const Kernel*> parts() const;
 };
 
-// Shapes are those of one sample; `rows` is how many vectors of it a layer works on. Ranks of 0: not factorized.
+// Shapes describe one sample; `rows` is the number of its vectors. A rank of 0 means not factorized.
 
 struct LinearShape {
   std::int64_t in, out, rows;
@@ -56,13 +56,13 @@ struct ConvTranspose2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, height, width;
   bool bias = false;
 };
-/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step. Time-major: steps x
-/// batch x width.
+/// Gates i, f, g, o. The input's products are computed for all steps at once, the hidden state's step by step. Tensors
+/// are time-major: steps x batch x width.
 struct LstmShape {
   std::int64_t input, hidden, steps;
   std::int64_t input_rank = 0, hidden_rank = 0;  ///< rank of each gate's matrix
 };
-/// softmax(QKᵀ/√(d/heads)) V for each head, the scores kept in memory.
+/// softmax(QKᵀ/√(d/heads)) V for each head; the scores stay in memory.
 struct AttentionShape {
   std::int64_t heads, d, sequence, memory;
 };
@@ -92,9 +92,9 @@ struct SoftmaxLossShape {
   std::int64_t classes, rows;
 };
 
-// Products (one file a kind in kernels/cpu/ and kernels/cuda/, which say what each computes and keeps; buffers in
-// kernels/products.hpp).
-// @throws std::invalid_argument for a transposed convolution that no padding makes stride times as large
+// Products. The files of kernels/cpu/ and kernels/cuda/, one a kind, say what each computes and keeps. The buffers are
+// in kernels/products.hpp.
+// @throws std::invalid_argument if no padding makes a transposed convolution's output stride times its input
 LayerKernels linear_layer(const LinearShape& shape, Precision precision);
 LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision,
                           ConvolutionPath path = ConvolutionPath::im2col);
@@ -113,9 +113,9 @@ LayerKernels multiply_layer(const ElementwiseShape& shape, Precision precision);
 LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision);
 LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precision);
 
-/// The update of n parameters; weights and state are fp32, with bf16 gradients the weights also have a copy in bf16.
-/// SGD (w ← w - ηg), SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015,
-/// algorithm 1).
+/// The update of n parameters. Weights and state are fp32; with bf16 gradients, the weights also have a copy in bf16.
+/// The updates are SGD (w ← w - ηg), SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv), and Adam (Kingma and Ba,
+/// ICLR 2015, algorithm 1).
 Kernel sgd_update(Precision precision);
 Kernel sgd_momentum_update(Precision precision);
 Kernel adam_update(Precision precision);
@@ -125,8 +125,8 @@ Kernel adam_update(Precision precision);
 std::vector<Kernel> product_layer_kernels();
 std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();
-/// Convolutions by another path than im2col, on the shapes of layer_kernels() and larger ones; cuDNN's run where
-/// has_cudnn() (kernels/cuda/cudnn.hpp).
+/// Convolutions by another path than im2col, on the shapes of layer_kernels() and larger ones. Those of cuDNN run where
+/// has_cudnn() holds (kernels/cuda/cudnn.hpp).
 std::vector<Kernel> convolution_kernels(ConvolutionPath path);
 /// Three of ResNet-50's convolutions at a quarter of their rank, whose speed is measured
 /// (calibrate/cuda/speed_main.cpp).

@@ -1,7 +1,7 @@
 // The layers that are matrix products: their shapes as a kernel's parameters and back, and the order of its buffers.
 // Descriptors and CUDA launches both read it here. C++17.
 //
-// A buffer that a layer has not (no bias, not factorized) has no elements but keeps its place.
+// A buffer that a layer lacks (no bias, not factorized) has no elements but keeps its place.
 #pragma once
 
 #include <vector>
@@ -52,7 +52,7 @@ inline std::int64_t output_width(const Conv2dShape& x) {
 inline std::int64_t input_elements(const Conv2dShape& x) { return x.in * x.height * x.width; }
 inline std::int64_t output_pixels(const Conv2dShape& x) { return output_height(x) * output_width(x); }
 inline std::int64_t output_elements(const Conv2dShape& x) { return x.out * output_pixels(x); }
-/// Products of an output element: rows of the columns of one group.
+/// The number of products in one output element: the rows of one group's columns.
 inline std::int64_t taps(const Conv2dShape& x) { return x.in / x.groups * x.kernel_height * x.kernel_width; }
 inline std::int64_t weight_elements(const Conv2dShape& x) { return x.out * taps(x); }
 /// Whether the input is its own columns.
@@ -71,8 +71,8 @@ inline Conv2dShape second_convolution(const Conv2dShape& x) {
   return {x.rank, x.out, 1, 1, 1, 0, 0, 1, output_height(x), output_width(x)};
 }
 
-/// The convolution whose data gradient is this layer. Its padding makes stride·input the output: (k - s)/2 on each side
-/// where the kernel is larger than the stride, else none.
+/// The convolution whose data gradient is this layer. Its padding gives this layer an output of stride·input: (k - s)/2
+/// on each side where the kernel is larger than the stride, else none.
 /// @pre kernels as large as the stride or smaller, or an even number larger: else no padding gives that output
 inline Conv2dShape adjoint_of(const ConvTranspose2dShape& x) {
   const auto padding = [&](std::int64_t kernel) {
@@ -92,7 +92,8 @@ inline Conv2dShape adjoint_of(const ConvTranspose2dShape& x) {
 
 // Buffers --------------------------------------------------------------------------------------------------------
 
-/// Linear layers and convolutions; u is U, or the whole weight where there is no V. t is what U gives and V takes.
+/// Linear layers and convolutions. `u` is U, or the whole weight where there is no V. `t` is the result of U and the
+/// operand of V.
 struct ProductForward {
   enum { x, u, v, bias, t, y };
 };
@@ -103,9 +104,10 @@ struct ProductWeightGradient {
   enum { x, t, dt, dy, du, dv, db };
 };
 
-/// LSTM: T steps of n samples, time-major. `hidden` and `cells` begin with the initial state, so have T + 1 steps.
-/// Weights of the four gates i, f, g, o stand one below the other: u_x is 4h x input, or 4r x input with v_x of 4 x h x
-/// r; u_h and v_h likewise. `gates` holds their activations, t_x and t_h what U gives and V takes.
+/// LSTM: T steps of n samples, time-major. `hidden` and `cells` begin with the initial state and so have T + 1 steps.
+/// The weights of the four gates i, f, g, o stand one below the other. `u_x` is 4h x input; with a `v_x` of 4 x h x r,
+/// it is 4r x input. `u_h` and `v_h` are alike. `gates` holds the gates' activations. `t_x` and `t_h` are results of U
+/// and operands of V.
 struct LstmForward {
   enum { x, u_x, v_x, u_h, v_h, bias, hidden, cells, t_x, t_h, gates };
 };

@@ -9,9 +9,10 @@
 
 namespace stepcast::kernels {
 
-/// Kinds of elements under test. non_finite: standard normal, among them NaN, both infinities and both zeros.
-/// whole: 1 or -1 in the first buffer, and also 0 in the others, so that a sum of products stays below 2^8, which
-/// bf16 holds exactly. Buffers that are products then have no tolerance, and one missing product shows.
+/// Kinds of elements under test.
+/// - non_finite: standard normal, with some NaN, both infinities and both zeros among them.
+/// - whole: 1 or -1 in the first buffer, and also 0 in the others. A sum of products then stays below 2^8, which bf16
+///   holds exactly. Buffers that are products then have no tolerance, so that one missing product shows.
 enum class Input { normal, zeros, denormals, non_finite, whole };
 inline constexpr Input kInputs[] = {Input::normal, Input::zeros, Input::denormals, Input::non_finite};
 const char* name_of(Input input);
@@ -20,7 +21,7 @@ class Workspace {
  public:
   /// @throws std::bad_alloc
   Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
-  Workspace(Workspace&&) = default;  // buffers stay where they are; a copy's call would have the original's
+  Workspace(Workspace&&) = default;  // a move keeps the buffers in place; a copy's call would point to the original's
 
   [[nodiscard]] Call call() const { return {n_, pointers_.data(), parameters_.data(), seed_}; }
   [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
@@ -40,7 +41,7 @@ class Workspace {
 /// Whether a buffer of the kernel is a product, so that Input::whole is worth a check.
 bool is_exact_on_whole(const Kernel& kernel, std::int64_t n);
 
-/// The first difference between the expected and the computed buffer beyond the tolerance; nothing if they are equal.
+/// The first difference between the expected and the computed buffer beyond the tolerance; nothing if there is none.
 std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got);
 
 }  // namespace stepcast::kernels

@@ -27,7 +27,7 @@ from si import si
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORKLOADS = os.path.join(ROOT, "scenarios", "workloads")
 
-# Shapes, the measured workload, and what of the comparison is assumed.
+# Shapes, the measured workload, and the assumptions of the comparison.
 NETWORKS = (
     ("vgg16", "vgg16-v100", "batch as stated"),
     ("resnet50", "resnet50-v100", "batch assumed"),

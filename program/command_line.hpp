@@ -18,8 +18,8 @@ class CommandLine {
   /// The program itself, which takes one of its subcommands.
   Command program();
 
-  /// Parses the arguments, which runs the subcommand's callback. What is wrong with them is told on standard error: exit
-  /// code 2. An empty value is wrong, too: `--csv "$FILE"` where FILE is not set would be as if --csv were not there.
+  /// Parses the arguments, which runs the subcommand's callback. Wrong arguments are reported on standard error, with
+  /// exit code 2. An empty value is wrong, too: `--csv "$FILE"` where FILE is not set would be as if --csv were not there.
   /// @param about      for the hidden words of about_itself.hpp
   /// @param exit_code  left by the callback
   int run(const AboutProgram& about, int argc, char** argv, const int& exit_code);

@@ -71,7 +71,7 @@ Candidates options_of(const CLI::App& command) {
   return found;
 }
 
-/// What fits behind `typed`, which the candidates then begin with: "--csv=".
+/// The candidates behind `typed`, all beginning with it: "--csv=".
 Candidates behind(const std::string& typed, Candidates found) {
   for (Candidate& one : found.words) one.word = typed + one.word;
   return found;

@@ -14,7 +14,7 @@ struct Candidate {
   std::string word, meaning;
 };
 
-/// What fits at one place.
+/// The completions that fit at one place.
 struct Candidates {
   std::vector<Candidate> words;
   bool files = false;  ///< names of files fit as well
@@ -24,7 +24,7 @@ struct Candidates {
 struct Asked {
   std::string command;             ///< the subcommand, such as "run"
   std::string option;              ///< "--set", or the name of an argument: "scenario"
-  std::string partial;             ///< what is typed of the value
+  std::string partial;             ///< the typed beginning of the value
   std::vector<std::string> words;  ///< all words before it, without the program's name
 };
 using KnownValues = std::function<Candidates(const Asked&)>;

@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// What the help does not say.
+/// A section that the help does not have.
 struct ManualSection {
   struct Entry {
     std::string term, text;

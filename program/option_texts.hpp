@@ -1,4 +1,4 @@
-// What a command line's options say of themselves, for completion and the manual page.
+// Texts of a command line's options, for completion and the manual page.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<const CLI::Option*> shown_options(const CLI::App& command);
 /// "-o" and "--output".
 std::vector<std::string> names_of(const CLI::Option& option);
 
-/// What the help calls an option's value, such as "PATH"; "" for flags.
+/// The help's word for an option's value, such as "PATH"; "" for flags.
 std::string value_name(const CLI::Option& option);
 
 /// The values of an option that has a fixed set of them.

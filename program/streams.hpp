@@ -9,9 +9,9 @@
 
 namespace stepcast {
 
-/// To be called first in main. Descriptors 0 to 2 are taken where they are closed, so that no file gets one of them:
-/// reading from 0 and writing to 1 then fail, and messages to 2 vanish. A file beyond `ulimit -f` is a failed write
-/// from then on (EFBIG) and no signal, here and in the program's children.
+/// To be called first in main. Closed descriptors among 0 to 2 are taken, so that no file gets one of them. Reading
+/// from 0 and writing to 1 then fail, and messages to 2 vanish. A file beyond `ulimit -f` is a failed write from then
+/// on (EFBIG) and no signal, here and in the program's children.
 void prepare_streams();
 
 /// A message on standard error. If it cannot be written it is lost, and nothing else happens: messages never change
@@ -25,7 +25,8 @@ void tell(fmt::format_string<First, Others...> format, First&& first, Others&&..
 /// A part of the program's result on standard output; finish_output() says whether all of it arrived.
 void print_result(std::string_view text);
 
-/// Why not all of what was printed is on standard output, such as "No space left on device"; "" where it is.
+/// The reason why standard output lacks a part of the printed text, such as "No space left on device"; "" if it has
+/// all.
 std::string finish_output();
 
 }  // namespace stepcast

@@ -2,8 +2,8 @@
 # Types the README's two commands on a fresh machine: a bare Debian root with this working tree copied in. Then makes
 # the Debian package there, and installs it on another fresh machine, which has neither sources nor a compiler.
 #     sudo tests/fresh-debian.sh [bookworm] [trixie]      both if none is named
-# Each suite is made once by debootstrap and kept in $ROOTS (/var/tmp/stepcast-roots); every run works on a
-# throw-away layer over it in $SCRATCH (/var/tmp). MIRROR is where the packages come from.
+# Each suite is made once by debootstrap and kept in $ROOTS (/var/tmp/stepcast-roots). Every run works on a throw-away
+# layer over it in $SCRATCH (/var/tmp). Packages come from $MIRROR.
 set -euo pipefail
 
 readonly ROOTS=${ROOTS:-/var/tmp/stepcast-roots} SCRATCH=${SCRATCH:-/var/tmp} MIRROR=${MIRROR:-http://deb.debian.org/debian}
@@ -73,7 +73,7 @@ typed() {
   return "$status"
 }
 
-# complain NAME WHY: the ends of what that command said.
+# complain NAME WHY: the end of that command's output.
 complain() {
   say "$suite: FAIL: $2" >&2
   tail -n 30 "$work/$1.out" "$work/$1.err" >&2

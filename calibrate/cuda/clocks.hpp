@@ -15,7 +15,7 @@ struct ClockReading {
 /// `blocks` readings, each by the multiprocessor that its block ran on. `readings` is memory that the device can write.
 void read_clocks(ClockReading* readings, int blocks, cudaStream_t stream);
 
-/// So many blocks of one thread wait so long.
+/// `blocks` blocks of one thread each wait for this time on the device.
 void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream, int blocks = 1);
 
 /// Hz: median over multiprocessors of cycles over time between the readings; 0 where none was read twice. Counters of

@@ -141,7 +141,7 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
   const auto prepare = [timer, kernel = std::move(timed), seed](std::int64_t n) {
     const kernels::Launch launch = kernels::find_launch(kernel.name());
     const kernels::Context& context = timer->context();
-    // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
+    // The host takes seconds to fill large vectors, so it does so only if prepared buffers have to fit the input.
     return work_or_left_out(timer, [&] {
       return kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(
                                   launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)

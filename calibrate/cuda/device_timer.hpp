@@ -31,7 +31,7 @@ class DeviceTimer {
   /// buffers and checks, and must be up when samples begin.
   /// @throws CudaError
   void wake();
-  /// Nanoseconds of waiting in which the host surely enqueues one run of `run`, from trying it.
+  /// A wait in nanoseconds that surely is enough for the host to enqueue one run of `run`. It is found by trying.
   /// @throws CudaError
   unsigned long long wait_for(const std::function<void()>& run);
   /// @throws CudaError
@@ -54,7 +54,7 @@ class DeviceTimer {
   std::chrono::steady_clock::time_point busy_until_{};
 };
 
-/// Work that is a call which enqueues on the timer's stream. Made just before it is sampled.
+/// Work that enqueues calls on the timer's stream. It is made just before it is sampled.
 class DeviceWork : public Work {
  public:
   /// @param run  holds what it needs alive

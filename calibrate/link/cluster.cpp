@@ -53,7 +53,7 @@ LinkFit entry_of(const BenchmarkFit& fit, const RangeFit& range) {
 
 bool is_ring(const BenchmarkFit& fit) { return fit.algorithm == Algorithm::ring; }
 
-/// Whether its closed form tells what is inside hosts from what is between them.
+/// Whether its closed form separates messages inside hosts from messages between them.
 bool knows_hosts(const BenchmarkFit& fit) { return is_ring(fit) || fit.is_of_trees(); }
 
 Fits those(const std::vector<BenchmarkFit>& fits, const std::function<bool(const Benchmark&)>& are_wanted) {
@@ -161,7 +161,7 @@ std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
   return {all.begin(), all.end()};
 }
 
-/// The topology, and what is said of it.
+/// The topology, and the text about it.
 std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolFit& links) {
   const int each = from.collectives.front()->benchmark.ranks_per_host;
   Nodes nodes;

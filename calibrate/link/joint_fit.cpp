@@ -22,7 +22,7 @@ struct System {
   std::vector<double> targets;
 
   void add(const Row& row, double target) {
-    if (!(target > 0)) return;  // a time of 0 says nothing of what it is made of
+    if (!(target > 0)) return;  // a time of 0 says nothing about its parts
     rows.push_back(row);
     targets.push_back(target);
   }

@@ -40,19 +40,19 @@ struct BenchmarkFit {
   PiecewiseFit fit;               ///< to all sizes, where ranges are lines
   double median_error = 0, largest_error = 0;  ///< on sizes held out from another such fit; 0 with fewer than ten sizes
 
-  /// Whether it is of NCCL's tree, or of NCCL's choice between that and a ring, which know machines.
+  /// Whether the fit is of NCCL's tree, or of NCCL's choice between tree and ring. Both know machines.
   [[nodiscard]] bool is_of_trees() const {
     return benchmark.kind == Benchmark::Kind::collective &&
            (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::automatic);
   }
-  /// Whether time is rounds·α + factor·n·β of one kind of links, whatever the size. Otherwise rounds and factor are
-  /// those of one segment.
+  /// Whether time is rounds·α + factor·n·β of one kind of links at every size. Otherwise rounds and factor are those of
+  /// one segment.
   [[nodiscard]] bool has_lines() const {
     return !is_of_trees() && !(algorithm == Algorithm::double_binary_tree && !segments);
   }
 };
 
-/// α and β of a message between hosts, which passes both kinds of links, and of one inside.
+/// α and β of a message between hosts and of one inside a host. A message between hosts passes both kinds of links.
 struct LinkPrices {
   PathPrice between, inside;
 
@@ -78,11 +78,11 @@ struct Terms {
             {inside.messages * by_messages, inside.bytes * by_bytes}};
   }
 };
-/// @param links      choose what depends on them: segments, and the quickest algorithm
+/// @param links      they decide the segments and the quickest algorithm
 /// @param two_kinds  whether links inside hosts are others than those between them; otherwise all is `between`
 Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds);
 
-/// "ring", or what NCCL chooses from.
+/// "ring", or the algorithms among which NCCL chooses.
 std::string algorithm_text(Algorithm algorithm);
 
 /// Algorithms that a benchmark of the collective can be fitted to. Algorithms over two kinds of links are left out,
@@ -112,13 +112,14 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// @param most_protocols  1: the one link stands for all sizes
 /// @pre one at least
 /// @throws std::invalid_argument if only bandwidth was measured, which gives no latency. Also if collectives on several
-/// hosts cannot be separated from others: they are neither rings nor NCCL's trees, or each host's ranks are unknown or
-/// unequal. Also if collectives on several hosts use different algorithms or machines, or NCCL's trees over hosts of
-/// several ranks have no run inside one
+/// hosts cannot be separated from others. They are then neither rings nor NCCL's trees, or each host's ranks are
+/// unknown or unequal. Also if collectives on several hosts use different algorithms or machines, or NCCL's trees over
+/// hosts of several ranks have no run inside one
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
                      int most_protocols = kMostProtocols);
 
-/// If the cluster's time is off by more than kMostError on at least half of a benchmark's rows: a line for each.
+/// A line for each benchmark with large errors: the cluster's time is off by more than kMostError on at least half of
+/// its rows.
 inline constexpr double kMostError = 0.2;
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 

@@ -5,8 +5,8 @@
 //             1024           256     float     sum      -1    20.51    0.05    0.09       0    20.32    0.05    0.09       0
 //
 // Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two
-// words at the end; older versions have "error" in place of "#wrong". They leave out redop or root if a collective has
-// none, first in the rows and later in the header. Columns are therefore counted from the end.
+// words at the end. Older versions have "error" in place of "#wrong". They also leave out redop or root if a collective
+// has none: early ones in the rows, later ones in the header too. Columns are therefore counted from the end.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +44,7 @@ class Ranks {
   /// @param host   empty: not said
   /// @param count  of a process, of which all are on one host
   void add(int group, const std::string& host, int count = 1) { of_group_[group].emplace_back(host, count); }
-  /// The lines of a process may be cut off, its ranks are there all the same.
+  /// The lines of a process may be cut off; its ranks count all the same.
   void add_rank(int rank) { most_ = std::max(most_, rank + 1); }
   [[nodiscard]] int count() const { return std::max(named(), of_group_.size() > 1 ? 0 : most_); }
   /// Hosts and ranks of each, where all ranks' are named.
@@ -141,7 +141,8 @@ std::optional<Operation> program_of(const nlohmann::json& json) {
   return std::nullopt;
 }
 
-/// "devices" names the first device of each process only; each has nthreads times ngpus. None where that is not said.
+/// "devices" names only the first device of each process; each process has nthreads times ngpus devices. None if these
+/// are not given.
 Ranks ranks_of(const nlohmann::json& json) {
   const auto config = json.find("config");
   if (config == json.end() || !config->is_object()) return {};

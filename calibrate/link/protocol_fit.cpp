@@ -65,7 +65,7 @@ class Fitter {
 
   [[nodiscard]] std::size_t samples() const { return samples_.size(); }
 
-  /// The best of so many protocols; infinite squares where there is none.
+  /// The best fit with this many protocols; infinite squares if there is none.
   [[nodiscard]] Solution best_of(std::size_t protocols) const {
     Solution best;
     for (const std::vector<std::size_t>& start : starts(protocols)) {
@@ -75,7 +75,7 @@ class Fitter {
     return best;
   }
 
-  /// The unknowns with so many protocols: S, α and β of the links, two more for each other protocol.
+  /// The unknowns with this many protocols: S, α and β of the links, and two for each further protocol.
   [[nodiscard]] double unknowns(std::size_t protocols) const {
     const double links = (with_setup_ ? 1 : 0) + 2 + (sources_.two_kinds() ? 2 : 0);
     return links + 2 * (static_cast<double>(protocols) - 1);
@@ -190,7 +190,7 @@ class Fitter {
     return true;
   }
 
-  /// By which protocol each sample is the quickest, and what that leaves; returns whether none changed.
+  /// Gives each sample its quickest protocol, and computes the remaining squares; returns whether no sample changed.
   [[nodiscard]] bool choose(Solution& solution) const {
     bool stays = true;
     solution.squares = 0;

@@ -19,7 +19,7 @@ inline std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Without what a launcher writes before each line: "[1,0]<stdout>:" of mpirun --tag-output, "0: " of srun --label.
+/// The line without a launcher's prefix: "[1,0]<stdout>:" of mpirun --tag-output, "0: " of srun --label.
 inline std::string untagged(const std::string& line) {
   if (line.starts_with('['))
     for (const char* stream : {"]<stdout>:", "]<stderr>:"})

@@ -9,7 +9,7 @@
 
 namespace stepcast::calibrate {
 
-/// S, α and β inside a host, what a message between hosts takes beyond that latency, and its β.
+/// S, α and β inside a host, the latency that a message between hosts adds, and its β.
 enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
 
 /// The parts of a time, by unknown. A message between hosts has the latency of one inside as well, where the two are

@@ -226,7 +226,7 @@ std::size_t unused_layers(const std::vector<Record>& records, const std::vector<
   }));
 }
 
-/// A step as PyTorch ran it, and the same among those measured.
+/// A step as PyTorch ran it, and the same step among the measured ones.
 struct TorchPair {
   std::string file;
   TorchStep torch;

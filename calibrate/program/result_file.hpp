@@ -13,13 +13,13 @@ namespace stepcast::calibrate {
 /// @throws UsageError with the reason
 void check_result_path(const std::string& option, const std::string& path);
 
-/// PATH.partial, renamed when it is whole, so that a file of that name is. Opened at once: a path that cannot be
-/// written is known before the work whose result it is for.
+/// Writes PATH.partial and renames it to PATH when it is whole, so a file named PATH is whole. It is opened at once, so
+/// that a path that cannot be written is known before the work begins.
 class ResultFile {
  public:
   /// @throws CalibrationError where it cannot be written
   explicit ResultFile(std::filesystem::path path);
-  /// Leaves nothing of what was not finished.
+  /// Removes an unfinished file.
   ~ResultFile();
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;

@@ -1,5 +1,5 @@
-// Activations of one element and their gradients, in double on the CPU and in float on the GPU. `saved` is what the
-// backward pass reads besides dy: the output y, or for gelu and silu the input x.
+// Activations of one element and their gradients, in double on the CPU and in float on the GPU. The backward pass reads
+// `saved` besides dy: the output y, or for gelu and silu the input x.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Relu {
 };
 
 /// x Φ(x) with the normal distribution's Φ(x) = (1 + erf(x/√2))/2, Hendrycks and Gimpel 2016; dx = dy (Φ(x) + x φ(x)),
-/// φ(x) = exp(-x²/2)/√(2π). As in PyTorch gelu(-∞) and both infinities' gradients are NaN: 0·∞.
+/// φ(x) = exp(-x²/2)/√(2π). As in PyTorch, gelu(-∞) and the gradients at both infinities are NaN, since 0·∞ is.
 struct Gelu {
   template <class Real>
   STEPCAST_SHARED static Real distribution(Real x) {
@@ -61,8 +61,8 @@ struct Sigmoid {
   }
 };
 
-/// x s with s = 1/(1 + exp(-x)), Elfwing et al. 2018; dx = dy (s + x s (1 - s)). As in PyTorch silu(-∞) and both
-/// infinities' gradients are NaN: 0·∞.
+/// x s with s = 1/(1 + exp(-x)), Elfwing et al. 2018; dx = dy (s + x s (1 - s)). As in PyTorch, silu(-∞) and the
+/// gradients at both infinities are NaN, since 0·∞ is.
 struct Silu {
   template <class Real>
   STEPCAST_SHARED static Real value(Real x) {
@@ -75,8 +75,8 @@ struct Silu {
   }
 };
 
-// Dropout with p = 1/2, Srivastava et al. 2014: an element is kept and doubled, or becomes 0, NaN and infinities too.
-// Whether is told by a random word of seed and index, so that the backward pass needs no mask.
+// Dropout with p = 1/2, Srivastava et al. 2014. An element is kept and doubled, or becomes 0, even if it is NaN or
+// infinite. A random word of seed and index decides, so the backward pass needs no mask.
 
 STEPCAST_SHARED bool kept(std::uint32_t word) { return (word >> 31) != 0; }
 template <class Real>

@@ -5,7 +5,7 @@
 
 namespace stepcast::kernels {
 
-/// To the nearest, ties to even; NaN becomes 0x7fff as CUDA's __float2bfloat16_rn makes it.
+/// Rounds to nearest, ties to even. NaN becomes 0x7fff, as CUDA's __float2bfloat16_rn makes it.
 STEPCAST_SHARED std::uint16_t bfloat_bits(float x) {
   if (magnitude_bits(x) > 0x7f800000U) return 0x7fff;
   const std::uint32_t bits = bits_of(x);

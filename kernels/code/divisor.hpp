@@ -1,6 +1,6 @@
-// Division by a number that is known before a kernel starts, as a multiplication and a shift: an integer division costs
-// a GPU about twenty instructions. Granlund and Montgomery, Division by invariant integers using multiplication, PLDI
-// 1994, figure 4.1: exact for all 32-bit numbers.
+// Division by a number that is known before a kernel starts: a multiplication and a shift replace it. An integer
+// division costs a GPU about twenty instructions. Granlund and Montgomery, Division by invariant integers using
+// multiplication, PLDI 1994, figure 4.1: exact for all 32-bit numbers.
 #pragma once
 
 #include "kernels/code/portable.hpp"

@@ -12,7 +12,7 @@ namespace stepcast::kernels {
 STEPCAST_SHARED float widened(float x) { return x; }
 STEPCAST_SHARED float widened(std::uint16_t bits) { return float_of_bfloat(bits); }
 
-/// To the nearest, ties to even. On the GPU by its instruction.
+/// Rounds to nearest, ties to even. The GPU has an instruction for it.
 template <class T>
 STEPCAST_SHARED T narrowed(float x) {
   if constexpr (sizeof(T) == 4) {

@@ -1,6 +1,7 @@
-// IEEE binary16, rounded to nearest, ties to even: 1 sign, 5 exponent, 10 mantissa bits; largest 65504, smallest normal
-// 2^-14, smallest denormal 2^-24. Relative error of normal values at most 2^-11, absolute below 2^-14 at most 2^-25;
-// from 65520 on infinity. NaN stays NaN. On the CPU by integer arithmetic, on the GPU by its instruction.
+// IEEE binary16, rounded to nearest, ties to even: 1 sign, 5 exponent, 10 mantissa bits. The largest number is 65504,
+// the smallest normal 2^-14, the smallest denormal 2^-24. The relative error of normal values is at most 2^-11, the
+// absolute error below 2^-14 at most 2^-25. From 65520 on, values become infinity. NaN stays NaN. The CPU converts by
+// integer arithmetic, the GPU by its instruction.
 #pragma once
 
 #include "kernels/code/portable.hpp"
@@ -11,14 +12,14 @@
 
 namespace stepcast::kernels {
 
-/// The CPU's: also a check on the GPU's.
+/// The CPU's conversion; it also checks the GPU's.
 inline std::uint16_t half_bits(float x) {
   const std::uint32_t bits = bits_of(x), sign = (bits >> 16) & 0x8000U, m = bits & 0x7fffffffU;
   if (m > 0x7f800000U) return static_cast<std::uint16_t>(0x7fffU);          // NaN as CUDA writes it
   if (m >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520
   if (m < 0x33000001U) return static_cast<std::uint16_t>(sign);             // at most 2^-25: ties to even zero
   const std::uint32_t exponent = m >> 23;
-  // 13 mantissa bits go; below 2^-14 (exponent 113) one more for each power of two.
+  // 13 mantissa bits are dropped; below 2^-14 (exponent 113), one more for each power of two.
   const std::uint32_t drop = exponent >= 113 ? 13 : 126 - exponent;
   const std::uint32_t mantissa = exponent >= 113 ? m - (112U << 23) : (m & 0x7fffffU) | 0x800000U;
   const std::uint32_t kept = mantissa >> drop, rest = mantissa & ((1U << drop) - 1), tie = 1U << (drop - 1);

@@ -1,4 +1,4 @@
-// INCEPTIONN, Li et al. 2018, with error bound 2^-10. By its exponent an element takes
+// INCEPTIONN, Li et al. 2018, with error bound 2^-10. The exponent decides how many bits an element takes:
 //     |x| >= 1, infinities, NaN   32 bits: itself                                           tag 3
 //     2^-5 <= |x| < 1             16 bits: sign and floor(|x|·2^15), off by less than 2^-15  tag 2
 //     2^-10 <= |x| < 2^-5          8 bits: sign and floor(|x|·2^12), off by less than 2^-12  tag 1

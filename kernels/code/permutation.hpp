@@ -1,7 +1,7 @@
-// A random permutation of 0 ... n-1; each entry can be computed alone. A Feistel network on the next even bit count
-// is walked until it falls below n (Black and Rogaway 2002: Ciphers with arbitrary finite domains). The domain is
-// below 4n, so a walk has four steps or fewer on average. Its first k entries are k distinct random indices, without a
-// sort and alike on all workers that share the seed.
+// A random permutation of 0 ... n-1; each entry can be computed alone. A Feistel network on the next even bit count is
+// applied until its result is below n (Black and Rogaway 2002: Ciphers with arbitrary finite domains). The domain is
+// below 4n, so this takes four steps or fewer on average. The first k entries are k distinct random indices. They need
+// no sort, and all workers that share the seed get the same.
 #pragma once
 
 #include "kernels/code/philox.hpp"

@@ -1,5 +1,5 @@
 // Philox4x32-10, Salmon et al. 2011 (Parallel random numbers: as easy as 1, 2, 3): four random words from a counter and
-// a key, so that element i has its random number whoever computes it and in whatever order.
+// a key. Element i therefore has the same random number whoever computes it, and in any order.
 #pragma once
 
 #include "kernels/code/portable.hpp"

@@ -1,5 +1,5 @@
 // Functions of one element that the CPU references and the CUDA kernels share, so that both agree bit by bit. C++17,
-// since nvcc's device code is. Compiled without contraction to fused multiply-add on both sides
+// since nvcc's device code is. Both sides are compiled without contraction to fused multiply-add
 // (kernels/CMakeLists.txt).
 #pragma once
 

@@ -6,10 +6,11 @@
 
 namespace stepcast::kernels {
 
-// 8-bit, Dettmers 2016: y = |x|/max|x| by the nearest of 128 values of a dynamic exponent, and the sign in bit 7. Code
-// 0 is 0; a code with e leading zeros of 7 bits and the b = 6 - e bits f behind its first 1 is 10^-e·(0.1 +
-// 0.9·(f+1)/2^b): code 127 is 1, code 1 is 10^-6. Error at most half the widest gap, that of e = 0: 0.45/64 of max|x|.
-// max|x| = 0: code 0. A NaN or infinity makes max|x| so, and everything decodes to NaN or infinity.
+// 8-bit, Dettmers 2016: y = |x|/max|x| becomes the nearest of 128 values of a dynamic exponent; bit 7 is the sign. Code
+// 0 is 0. Another code has 7 bits: e leading zeros, a 1, and then the b = 6 - e bits f. It stands for 10^-e·(0.1 +
+// 0.9·(f+1)/2^b): code 127 is 1, code 1 is 10^-6. The error is at most half the widest gap, which is at e = 0: 0.45/64
+// of max|x|. If max|x| = 0, the code is 0. A NaN or infinity makes max|x| so, and everything decodes to NaN or
+// infinity.
 
 /// Value of code 0 to 127.
 STEPCAST_SHARED float eight_bit_value(int code) {
@@ -21,7 +22,7 @@ STEPCAST_SHARED float eight_bit_value(int code) {
   return scale * (0.1F + 0.9F * (static_cast<float>(code - count + 1) / static_cast<float>(count)));
 }
 
-/// Edge c between the values of codes c and c + 1: in the middle.
+/// Edge c is the middle between the values of codes c and c + 1.
 STEPCAST_SHARED float eight_bit_edge(int code) { return (eight_bit_value(code) + eight_bit_value(code + 1)) / 2; }
 
 inline constexpr int kEightBitLevels = 7;
@@ -36,7 +37,7 @@ STEPCAST_SHARED void set_entry(EightBitTable& table, int i) {
   table.tree[i] = i == 0 ? 0 : eight_bit_edge(edge_of_node(i, kEightBitLevels));
 }
 
-/// 0/0 and NaN are below no edge.
+/// No edge is below 0/0 or NaN: their code is 0.
 STEPCAST_SHARED std::uint8_t eight_bit_code(float x, float max_abs, const EightBitTable& table) {
   const int code =
       count_below(table.tree, kEightBitLevels, [y = magnitude(x) / max_abs](float edge) { return edge < y; });
@@ -48,12 +49,12 @@ STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const E
   return (code & 0x80) != 0 ? -value : value;
 }
 
-// QSGD, Alistarh et al. 2017: with norm N = |x|₂ of the bucket and s levels, r = s|x|/N is rounded down or, with
-// probability r - floor(r), up: unbiased. The code is sign·level + s, of 2s + 1 <= 255 values. |error| < N/s. N = 0:
-// level 0. N not finite: level 0, which decodes to NaN. A bucket is divided by once: s/N for coding, N/s for decoding,
-// the distance of two levels, which is not below a float's normal numbers where N is not below 2^-118.
+// QSGD, Alistarh et al. 2017, with s levels and the norm N = |x|₂ of the bucket. The level r = s|x|/N is rounded down
+// or, with probability r - floor(r), up: unbiased. The code is sign·level + s, one of 2s + 1 <= 255 values.
+// |error| < N/s. N = 0: level 0. N not finite: level 0, which decodes to NaN. A bucket needs one division: s/N for
+// coding, or N/s, the distance of two levels, for decoding. N/s is a normal float if N is at least 2^-118.
 
-/// s/N of a bucket, of numbers lifted so that it is finite.
+/// s/N of a bucket. Its numbers are first lifted so that s/N is finite.
 struct QsgdScale {
   float lift, factor;
 };
@@ -81,10 +82,10 @@ STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float step, int levels) {
   return step * static_cast<float>(static_cast<int>(code) - levels);
 }
 
-// TernGrad, Wen et al. 2017: |x| clipped at c = 2.5 standard deviations, then sign(x)·S with probability |x|/S, else 0,
-// where S is the largest after clipping: unbiased for the clipped gradient. Codes of 2 bits: 0, 1 (+), 2 (-); 3 is 0. S
-// = 0 or a NaN: code 0. The random number is multiplied instead of dividing by S: alike but for rounding, which of an S
-// below a float's normal numbers is coarse.
+// TernGrad, Wen et al. 2017. |x| is clipped at c = 2.5 standard deviations; S is the largest after clipping. The
+// element becomes sign(x)·S with probability |x|/S, else 0: unbiased for the clipped gradient. Codes have 2 bits: 0, 1
+// (+), 2 (-); 3 is 0. If S is 0 or NaN, the code is 0. The random number is multiplied by S, which replaces a division
+// of |x| by S. Both agree but for rounding, which is coarse if S is below a float's normal numbers.
 
 STEPCAST_SHARED float clip(float x, float limit) { return magnitude(x) > limit ? limit : magnitude(x); }
 
@@ -98,9 +99,9 @@ STEPCAST_SHARED float ternary_decode(std::uint32_t code, float scale) {
   return value == 0 ? 0.0F : value > 0 ? scale : -scale;
 }
 
-// Natural compression, Horváth et al. 2019: m·2^e, m in [1, 2), becomes 2^(e+1) with probability m - 1, else 2^e:
-// unbiased. Code: sign, and 7 bits that are 0 for zero or e + 111 for e from -110 to 16. Smaller magnitudes become 0;
-// larger ones and infinities the largest, 2^16; so does NaN, without its sign.
+// Natural compression, Horváth et al. 2019: m·2^e, with m in [1, 2), becomes 2^(e+1) with probability m - 1, else 2^e.
+// This is unbiased. The code has the sign and 7 bits: 0 for zero, or e + 111 for e from -110 to 16. Smaller magnitudes
+// become 0. Larger ones and infinities become the largest, 2^16. NaN does too, without its sign.
 
 STEPCAST_SHARED std::uint8_t natural_code(float x, std::uint32_t random) {
   const std::uint32_t m = magnitude_bits(x);
@@ -117,13 +118,13 @@ STEPCAST_SHARED float natural_decode(std::uint8_t code) {
   return float_of(low == 0 ? sign : sign | ((low + 127 - 111) << 23));
 }
 
-// Signs: bit 1 where x is not below zero; so for 0, -0 and NaN. Element i is bit i mod 32 of word i/32; spare bits are
-// 0.
+// Signs: a bit is 1 if x is not below zero, so also for 0, -0 and NaN. Element i is bit i mod 32 of word i/32; spare
+// bits are 0.
 
 STEPCAST_SHARED bool sign_bit(float x) { return !(x < 0); }
 
-/// Majority of the words of p messages, `stride` words apart; a tie is 1. Counts in bit-sliced form: plane j holds bit
-/// j of 32 counters.
+/// Majority of the words of p messages, `stride` words apart; a tie is 1. It counts in bit-sliced form: plane j holds
+/// bit j of 32 counters.
 /// @pre p <= 255
 STEPCAST_SHARED std::uint32_t majority_word(const std::uint32_t* words, std::int64_t stride, int p) {
   std::uint32_t plane[8] = {0, 0, 0, 0, 0, 0, 0, 0};

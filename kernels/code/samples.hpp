@@ -15,11 +15,12 @@ STEPCAST_SHARED std::uint64_t sample_index(std::uint64_t seed, std::uint64_t j, 
 
 STEPCAST_SHARED bool of_sign(float x, int sign) { return sign > 0 ? x > 0 : x < 0; }
 
-/// Draws until an element has the sign: two of them on average where signs are as likely. After so many it is 0.
+/// Draws until an element has the sign: two on average if both signs are equally likely. After this many, the sample is
+/// 0.
 inline constexpr int kSampleTries = 32;
 
 /// Magnitude of the sign's sample j.
-/// @param sign  1 or -1; neither zero nor NaN is of a sign
+/// @param sign  1 or -1; zero and NaN have neither sign
 STEPCAST_SHARED float sign_sample(const float* x, std::uint64_t n, int sign, std::uint64_t seed, std::uint64_t j) {
   for (std::uint32_t group = 0; group < kSampleTries / 4; ++group) {
     const RandomWords random =

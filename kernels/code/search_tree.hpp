@@ -1,6 +1,6 @@
-// Binary search in a tree: node i has the children 2i and 2i + 1, node 0 is not used, and 2^levels - 1 edges are in
-// order from left to right. A level's nodes lie side by side, and a warp's lanes are all on one level. They
-// therefore rarely meet in a bank of shared memory. In a sorted array, the upper levels' edges share one bank.
+// Binary search in a tree: node i has the children 2i and 2i + 1; node 0 is not used. The 2^levels - 1 edges are in
+// order from left to right. A level's nodes lie side by side, and a warp's lanes are all on one level. They therefore
+// rarely meet in a bank of shared memory. In a sorted array, the upper levels' edges share one bank.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ STEPCAST_SHARED int edge_of_node(int node, int levels) {
   return ((2 * (node - (1 << depth)) + 1) << (levels - 1 - depth)) - 1;
 }
 
-/// How many edges are below, as below(edge) tells.
+/// The number of edges for which below(edge) holds.
 template <class Edge, class Below>
 STEPCAST_SHARED int count_below(const Edge* tree, int levels, const Below& below) {
   int node = 1;

@@ -1,8 +1,8 @@
-// 3LC, Lim et al. 2019. With M = s·max|x|, s the sparsity multiplier of [1, 2), an element becomes the trit t of -1, 0,
-// 1 next to x/M: it is worth M·t, off by at most M/2. Five trits make a byte, Σ (t_k + 1)·3^(4-k) of 0 to 242, element
-// 5b first; elements beyond the last count as 0. Then runs of 2 to 14 bytes 121, five zeros each, become one byte 243
-// to 255. Runs do not cross tiles of kTile bytes, so that tiles can be coded side by side. M = 0: zeros. M not finite:
-// trits 0 that decode to NaN.
+// 3LC, Lim et al. 2019. With the sparsity multiplier s of [1, 2), M = s·max|x|. An element becomes the trit t of -1, 0,
+// 1 nearest to x/M. It stands for M·t, off by at most M/2. Five trits make a byte, Σ (t_k + 1)·3^(4-k) of 0 to 242,
+// element 5b first. Elements beyond the last count as 0. Then a run of 2 to 14 bytes 121, five zeros each, becomes one
+// byte 243 to 255. Runs do not cross tiles of kTile bytes, so that tiles can be coded side by side. M = 0: zeros. M not
+// finite: trits 0, which decode to NaN.
 #pragma once
 
 #include "kernels/code/portable.hpp"
@@ -27,11 +27,11 @@ STEPCAST_SHARED std::uint8_t quartic_code(const int* trits) {
   return static_cast<std::uint8_t>(code);
 }
 
-/// Trit k of a byte; bytes above 242 hold none but zeros.
+/// Trit k of a byte; bytes above 242 hold only zeros.
 STEPCAST_SHARED int trit_at(std::uint8_t code, int k) {
   if (code >= kFirstRun) return 0;
-  // Multiply code/243, as a fraction of 24 bits rounded up, by 3^k: the next digit of base 3 is in front. The rounding
-  // adds less than a 200th of the last digit.
+  // Multiply code/243, a fraction of 24 bits rounded up, by 3^k: the next digit of base 3 is then in front. The
+  // rounding adds less than a 200th of the last digit.
   const std::uint32_t power = static_cast<std::uint32_t>(kPowersOfThree >> (7 * k)) & 127U;
   return static_cast<int>((((code * 69043U * power) & 0xffffffU) * 3) >> 24) - 1;
 }
@@ -45,7 +45,7 @@ STEPCAST_SHARED std::uint8_t run_code(int length) {
   return static_cast<std::uint8_t>(length == 1 ? kZeroByte : kFirstRun + static_cast<std::uint32_t>(length) - 2);
 }
 
-/// How many bytes one of the message stands for.
+/// The number of bytes that one byte of the message stands for.
 STEPCAST_SHARED int run_length(std::uint8_t code) {
   return code >= kFirstRun ? static_cast<int>(code - kFirstRun) + 2 : 1;
 }

@@ -1,6 +1,6 @@
-// ATOMO, Wang et al. 2018, algorithm 1: with which probability each singular triplet is sent, so that `budget` of them
-// are in expectation and the variance is least. From the largest on, σ_i is sent for sure while budget·σ_i exceeds the
-// sum of σ_i and those after it, each time with one less to spend; the others in proportion to σ.
+// ATOMO, Wang et al. 2018, algorithm 1: the probability with which each singular triplet is sent. On average `budget`
+// of them are sent, and the variance is least. From the largest on, σ_i is sent for sure while budget·σ_i exceeds the
+// sum of σ_i and those after it. Each lowers the budget by one. The others are sent in proportion to σ.
 #pragma once
 
 #include "kernels/code/philox.hpp"
@@ -9,11 +9,11 @@ namespace stepcast::kernels {
 
 struct TripletOdds {
   std::int64_t sure;  ///< triplets sent with probability 1
-  double factor;      ///< probability of the others, over σ
+  double factor;      ///< probability of the others, divided by σ
 };
 
 /// @param sigma  descending, none below 0
-/// @param sum    of all of them
+/// @param sum    of all sigma
 STEPCAST_SHARED TripletOdds triplet_odds(const float* sigma, std::int64_t count, double sum, std::int64_t budget) {
   std::int64_t sure = 0;
   while (sure < count && budget > 0 && static_cast<double>(sigma[sure]) * static_cast<double>(budget) > sum) {

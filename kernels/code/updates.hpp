@@ -20,7 +20,7 @@ STEPCAST_SHARED void sgd_momentum(float gradient, float& weight, float& momentum
   weight = weight - kSgdRate * momentum;
 }
 
-/// 1 - β₁ᵗ and 1 - β₂ᵗ of step t, by which the moments, which began at 0, are divided.
+/// 1 - β₁ᵗ and 1 - β₂ᵗ of step t. The moments are divided by them because they began at 0.
 struct AdamBias {
   float first, second;
 };

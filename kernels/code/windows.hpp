@@ -21,7 +21,7 @@ inline Windows windows_of(const std::int64_t* parameters) {
   return {at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
 }
 
-/// Whether max-pooling takes x rather than the best so far: the first of the largest, or the first NaN.
+/// Whether max-pooling takes x instead of the best so far: it takes the first of the largest, or the first NaN.
 STEPCAST_SHARED bool larger_or_nan(float x, float best) { return x > best || (x != x && best == best); }
 
 }  // namespace stepcast::kernels

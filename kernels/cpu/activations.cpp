@@ -1,8 +1,8 @@
 // Activations, sums, products and copies: one element in, one out (kernels/code/activations.hpp has the mathematics).
 //
 // Forward reads x and writes y; backward reads dy and y (gelu, silu: x; dropout: dy alone) and writes dx. A NaN or
-// infinity concerns its own element only. Operations as models/workload/layer_work.cpp counts them: one an element for
-// relu and dropout, ten for the others.
+// infinity concerns its own element only. Operations are counted as in models/workload/layer_work.cpp: one an element
+// for relu and dropout, ten for the others.
 #include "kernels/code/activations.hpp"
 
 #include "kernels/cpu/typed.hpp"
@@ -10,11 +10,11 @@
 namespace stepcast::kernels {
 namespace {
 
-// exp, erf and tanh of CUDA are within 2 units of the last place, 2^-22 of the value, and a few roundings follow; where
-// 1 + erf, 1 - y² or 1 - y cancel, their error is so small beside 1, and dy or x beside the largest.
+// exp, erf and tanh of CUDA are within 2 units of the last place, 2^-22 of the value, and a few roundings follow. Where
+// 1 + erf, 1 - y² or 1 - y cancel, the error is as small beside 1. Times dy or x, it is as small beside the largest.
 constexpr double kFunctionTolerance = 0x1p-20;
 
-/// @param elements  read and written, of each of the layer's
+/// @param elements  read and written, for each element of the layer
 Kernel elementwise(const std::string& pass, const char* method, std::int64_t elements,
                    std::vector<Buffer> (*buffers)(std::int64_t count), double tensors, std::size_t size,
                    double operations, void (*each)(const Call&, std::int64_t)) {
@@ -99,7 +99,7 @@ LayerKernels activation_layer(const ActivationShape& shape, Precision precision)
   });
 }
 
-/// Backward: a sum hands its gradient on as it is, but where the two branches began, their gradients are summed.
+/// Backward: a sum passes its gradient on unchanged. Where its two branches began, their gradients are summed.
 LayerKernels add_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
     const auto make = [&](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {

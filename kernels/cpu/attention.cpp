@@ -4,9 +4,9 @@
 //   S = Q Kᵀ,   P = softmax(S/√w) by rows,   Y = P V
 //   dV = Pᵀ dY,   dP = dY Vᵀ,   dS = P∘(dP - Σ P∘dP)/√w with the sum of each row,   dQ = dS K,   dK = dSᵀ Q
 //
-// P is kept by the forward pass and an input of the data gradient; S, dP and dS are in the layer's type, as a product
-// leaves them. There are no parameters: the projections are linear layers. For q queries and m keys forward is 4q·m·d
-// and backward 8q·m·d operations, and 6h·q·m for the softmax or its gradient.
+// The forward pass keeps P, which the data gradient takes as an input. S, dP and dS are in the layer's type, as a
+// product leaves them. There are no parameters: the projections are linear layers. For q queries and m keys, forward
+// takes 4q·m·d operations and backward 8q·m·d. The softmax or its gradient takes 6h·q·m.
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +81,7 @@ void data_gradient(const Call& call, Precision precision) {
   operands.write(Buffers::dv, dv);
 }
 
-/// Makes probabilities of numbers.
+/// Turns numbers into probabilities.
 void prepare_data_gradient(const Call& call, Precision precision) {
   const AttentionShape s = attention_shape(call.parameters);
   const Operands operands(call, precision);
@@ -93,8 +93,8 @@ void prepare_data_gradient(const Call& call, Precision precision) {
 }  // namespace
 
 LayerKernels attention_layer(const AttentionShape& s, Precision p) {
-  // The largest scores are below 8 after scaling. In bf16 one may round the other way, by 2^-7 of it, which changes its
-  // probability by as much as 2^-4; in tf32 the error of a score is about 2^-9 of their spread, 1.
+  // The largest scores are below 8 after scaling. In bf16 a score may round the other way, by 2^-7 of it, which changes
+  // its probability by as much as 2^-4. In tf32 a score's error is about 2^-9 of the scores' spread, 1.
   const double tolerance = tolerance_of(p, s.d / s.heads + s.memory, p == Precision::bf16 ? 4 : 2),
                gradient_tolerance = tolerance_of(p, s.d / s.heads + s.memory + s.sequence, 3);
   const auto forward_buffers = [=](std::int64_t n) {

@@ -1,7 +1,7 @@
-// Small shapes for the checks of the layers that sweep memory: rows and planes of whole vectors of 16 bytes and not,
-// narrower and wider than a warp's and a block's share, channels of one block and of several. Norms have
-// three elements or more in a row or channel, since of two nothing but rounding is left of the gradient, and three sums
-// or more, since one alone may be small by cancellation and sets the scale of its deviation.
+// Small shapes for the checks of the layers that sweep memory. Rows and planes are, and are not, whole vectors of 16
+// bytes. They are narrower and wider than the share of a warp and of a block. Channels take one block, or several.
+// Norms have at least three elements in a row or channel, since with two only rounding is left of the gradient. They
+// have at least three sums, since a single one sets the scale of its own deviation, and may be small by cancellation.
 #include "kernels/cpu/lists.hpp"
 
 namespace stepcast::kernels {

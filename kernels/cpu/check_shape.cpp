@@ -17,7 +17,7 @@ Kernel same_part(const LayerKernels& layer, const Kernel& kernel) {
   return kernel;
 }
 
-/// A layer's method: its precision and, of convolutions, the path.
+/// A layer's method: its precision and, for convolutions, the path.
 struct Method {
   Precision precision = Precision::fp32;
   ConvolutionPath path = ConvolutionPath::im2col;
@@ -34,7 +34,8 @@ std::int64_t part_of(std::int64_t count, double share, std::int64_t least = 1) {
   return std::max(least, static_cast<std::int64_t>(static_cast<double>(count) * share));
 }
 
-/// The same kernel of a layer with a share of its rows, steps, queries or lines; itself where it has none.
+/// The same kernel of a layer with a share of its rows, steps, queries or lines; the kernel itself if it has none of
+/// these.
 Kernel shortened(const Kernel& kernel, double share) {
   const std::int64_t* p = kernel.parameters.data();
   const auto [precision, path] = method_of(kernel);

@@ -2,13 +2,13 @@
 //
 //   y[o][p][q] = b[o] + Σ w[o][c][i][j] · x[c][s·p + i - padding][s·q + j - padding], zero outside the image
 //
-// over the channels c of o's group. Factorized: kh x kw to r channels t, then 1 x 1 to `out`; t and its gradient dt are
-// kept: the weight gradient takes them as inputs. 2·in/groups·out·kh·kw·P operations for the P output pixels of an
-// image in each of the three parts (of both convolutions, where factorized), and one for each output where there is a
-// bias.
+// over the channels c of o's group. A factorized layer first makes r channels t by kh x kw, then `out` channels by
+// 1 x 1. It keeps t and its gradient dt, since the weight gradient takes them as inputs. With P output pixels of an
+// image, each of the three parts takes 2·in/groups·out·kh·kw·P operations. A factorized part takes those of both
+// convolutions. A bias adds one operation for each output.
 //
-// The transpose gives stride·height x stride·width pixels: it is the data gradient of adjoint_of(shape), its data
-// gradient that convolution, and its weight gradient that of the convolution with x and dy exchanged.
+// The transpose gives stride·height x stride·width pixels. It is the data gradient of adjoint_of(shape), and its own
+// data gradient is that convolution. Its weight gradient is that of the convolution with x and dy exchanged.
 #include <algorithm>
 #include <stdexcept>
 
@@ -17,8 +17,8 @@
 namespace stepcast::kernels {
 namespace {
 
-/// f(weight, x, y, count) for each run of output pixels q to q + count of a row under one weight, by their indices:
-/// pixel x + stride·k meets output y + k.
+/// Calls f(weight, x, y, count) with indices, for each run of output pixels q to q + count of a row under one weight.
+/// Pixel x + stride·k meets output y + k.
 template <class F>
 void for_each_run(const Conv2dShape& s, std::int64_t images, F f) {
   const std::int64_t rows = output_height(s), columns = output_width(s), in = s.in / s.groups, out = s.out / s.groups;
@@ -153,8 +153,9 @@ void transposed_weight_gradient(const Call& call, Precision precision) {
 
 double flops_of(const Conv2dShape& x) { return 2 * real(taps(x)) * real(output_elements(x)); }
 
-/// Buffers of the three parts of a layer that takes `in` elements of an image to `out`, with `terms` products for an
-/// element of y and `gradient_terms` for one of dx; factorized, `inner_...` of them for one of t and dt, else 0.
+/// Buffers of the three parts of a layer that takes `in` elements of an image to `out`. An element of y has `terms`
+/// products, one of dx `gradient_terms`. If factorized, an element of t and one of dt have `inner_...` products, else
+/// 0.
 struct ImageLayer {
   Precision p;
   std::int64_t in, out, u, v, bias, t;

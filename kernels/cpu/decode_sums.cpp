@@ -1,6 +1,6 @@
-// Messages of p workers decoded and added in one sweep, in order of the messages. Message m's codes begin at
-// m·message_stride(n) elements, its scales at m times their number. A CodecKernel of the models where messages are gathered,
-// but for fp16, which is summed on the way, and SignSGD, which takes the majority.
+// Messages of p workers are decoded and added in one sweep, in order of the messages. Message m's codes begin at
+// m·message_stride(n) elements, its scales at m times their number. These are CodecKernels of the models where messages
+// are gathered. Two are not: fp16, which is summed on the way, and SignSGD, which takes the majority.
 #include "kernels/code/half.hpp"
 #include "kernels/cpu/codes.hpp"
 #include "kernels/cpu/lists.hpp"

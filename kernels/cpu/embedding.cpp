@@ -1,9 +1,9 @@
-// Rows of a table by index: y[r] = table[index[r]]; backward fills the table's dense gradient with zeros and adds each
-// dy[r] to its row, in fp32. A NaN or infinity concerns its own column of its row; the GPU's atomics take numbers below
-// 2^-126, the least normal one, for 0 (PTX ISA, atom.add.f32 on global memory).
+// Rows of a table by index: y[r] = table[index[r]]. Backward fills the table's dense gradient with zeros and adds each
+// dy[r] to its row, in fp32. A NaN or infinity concerns its own column of its row. The GPU's atomics take numbers below
+// 2^-126, the least normal one, as 0 (PTX ISA, atom.add.f32 on global memory).
 //
-// Bytes: forward rows and y, backward the gradient's zeros once, and each dy read, its sum read and written, as
-// models/workload/layer_work.cpp counts; indices besides. Operations: one for each addition.
+// Bytes are counted as in models/workload/layer_work.cpp. Forward moves the rows and y. Backward writes the gradient's
+// zeros once, reads each dy, and reads and writes its sum. Both read the indices. Operations: one for each addition.
 #include "kernels/cpu/typed.hpp"
 
 namespace stepcast::kernels {
@@ -57,8 +57,8 @@ LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
                kMethod<T>,
                {entries, width, rows},
                [=](std::int64_t n) {
-                 // Up to n·rows numbers in any order: so many roundings of partial sums, which are
-                 // no larger than a few of the largest, and so many denormals lost.
+                 // Up to n·rows numbers are added in any order. Each partial sum is rounded, and is no larger than a
+                 // few of the largest. Each addition may lose a denormal.
                  const auto additions = static_cast<double>(n * rows);
                  Buffer gradient = result<T>("gradient", entries * width, 4 * additions * kFloatRounding);
                  gradient.absolute_tolerance = 2 * additions * 0x1p-126;

@@ -1,6 +1,7 @@
-// Error feedback inside the encoder: c = g + e is encoded and e becomes what the message leaves out of c. Buffer 0 is
-// the gradient g, buffer 1 the residual e. They stand for the models' kernels "add", the method's encoding, "decode" and
-// "subtract", none of which they are. Those move 32n bytes and the codes twice; one sweep moves 12n and the codes once.
+// Error feedback inside the encoder: c = g + e is encoded, and e becomes the part of c that the message leaves out.
+// Buffer 0 is the gradient g, buffer 1 the residual e. Each kernel stands for four of the models: "add", the method's
+// encoding, "decode" and "subtract". It is none of these itself. The four move 32n bytes and the codes twice; one sweep
+// moves 12n and the codes once.
 #include <algorithm>
 #include <cmath>
 
@@ -79,7 +80,8 @@ void add_feedback(std::vector<Kernel>& list) {
                       return natural_decode(c.at<std::uint8_t>(2)[i] = natural_code(x, random_word(c, i)));
                     });
                   }});
-  // Two sweeps, since codes need the largest: reads g and e, writes c; reads c, writes codes and e.
+  // Two sweeps, since codes need the largest. The first reads g and e and writes c; the second reads c and writes codes
+  // and e.
   list.push_back(
       {kPass,
        "8-bit",
@@ -100,7 +102,7 @@ void add_feedback(std::vector<Kernel>& list) {
            return eight_bit_decode(c.at<std::uint8_t>(3)[i] = eight_bit_code(x, largest, table), largest, table);
          });
        }});
-  // Two sweeps: reads g and e, writes c and signs; reads c, writes e.
+  // Two sweeps. The first reads g and e and writes c and signs; the second reads c and writes e.
   list.push_back(
       {kPass,
        "ef-signsgd",
@@ -154,7 +156,7 @@ void add_feedback(std::vector<Kernel>& list) {
                     for (std::int64_t i = 0; i < c.n; ++i)
                       c.at<std::uint8_t>(2)[i] = qsgd_code_of(c, norm, i, c.at<float>(0)[i]);
                   }});
-  // Two sweeps as "select-compact", the first of which adds; then e is 0 where an element was sent.
+  // Two sweeps as in "select-compact"; the first also adds. Afterwards e is 0 where an element was sent.
   list.push_back({kPass,
                   "top-k",
                   {},

@@ -1,8 +1,8 @@
-// y = W x + b of each row, W whole or V U: with X of R = batch·rows rows, row-major,
+// y = W x + b for each row; W is whole or V U. X has R = batch·rows rows and is row-major.
 //   forward          T = X Uᵀ, Y = T Vᵀ + b                 2R·r(in + out) operations, 2R·in·out with W whole
 //   data gradient    dT = dY V, dX = dT U                   as many
 //   weight gradient  dU = dTᵀ X, dV = dYᵀ T, db = Σ dY      as many
-// and an addition for each output where there is a bias. T and dT are kept: the weight gradient takes them as inputs.
+// A bias adds one operation for each output. T and dT are kept: the weight gradient takes them as inputs.
 #include "kernels/cpu/reference.hpp"
 
 namespace stepcast::kernels {

@@ -35,8 +35,8 @@ inline std::function<double(std::int64_t)> linear(double per_element, double fix
   return [=](std::int64_t n) { return per_element * static_cast<double>(n) + fixed; };
 }
 
-/// The kernels "decode" and "decode-add" of a method: value(call, i) of the wire's buffers, written to or added to the
-/// dense vector, which is the last buffer.
+/// The kernels "decode" and "decode-add" of a method. value(call, i) decodes element i from the wire's buffers. The
+/// result is written to, or added to, the dense vector, which is the last buffer.
 /// @param wire_bytes   of n elements, as the message has them
 /// @param per_element  operations of decoding an element; adding is one more
 template <class Wire, class WireBytes, class Value>

@@ -1,5 +1,5 @@
-// PowerSGD and ATOMO on the matrix view of n elements (call.hpp): n_r rows and n_c columns, stored row by row as
-// gradients are; factors of r columns are stored column by column.
+// PowerSGD and ATOMO on the matrix view of n elements (call.hpp). It has n_r rows and n_c columns, stored row by row as
+// gradients are. Factors of r columns are stored column by column.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,8 +48,8 @@ double reconstructed(const Shape& s, const float* p, const float* q, std::int64_
   return sum;
 }
 
-/// Modified Gram-Schmidt in place: each column is freed of those before it and made a unit vector, dot products in
-/// double. A column of which less than kDependent of its length is left depends on those before it and becomes zero.
+/// Modified Gram-Schmidt in place, with dot products in double. Each column is freed of those before it and made a unit
+/// vector. A column depends on those before it if less than kDependent of its length is left. It then becomes zero.
 void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
   const auto dot = [&](std::int64_t i, std::int64_t j) {
     double sum = 0;
@@ -74,7 +74,7 @@ void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
   }
 }
 
-/// cuBLAS may take denormals for zeros: so they count, expected and got.
+/// cuBLAS may treat denormals as zeros, so they count as zeros on both sides.
 std::optional<std::string> compare_products(const Kernel& kernel, const Call& expected, const Call& got) {
   const auto flushed = [](const float* x, std::int64_t count) {
     std::vector<float> all(x, x + count);
@@ -192,7 +192,7 @@ void add_power_sgd(std::vector<Kernel>& list) {
                   static_cast<int>(kRank)});
 }
 
-// The matrix row by row is its transpose column by column: A, a x b, of a = n_c and b = n_r.
+// Stored row by row, the matrix is its transpose stored column by column: A, a x b, with a = n_c and b = n_r.
 std::vector<Buffer> triplet_buffers(std::int64_t n, Fill fill, bool written) {
   const MatrixView view = matrix_view(n);
   return {{"U", Element::f32, view.elements(), fill, written},
@@ -221,10 +221,11 @@ void decompose_matrix(const Call& c) {
   std::transform(found.v.begin(), found.v.end(), v, narrow);
 }
 
-/// Singular values as expected; vectors orthonormal where the value is not next to nothing, and their product the
-/// matrix. The tolerance relative to the largest is 1e-4 for small matrices. Each of b columns is rotated with b - 1
-/// others in each of some ten sweeps, each rotation rounding by 2^-24, independently (see deviation_of): √(10·b)·2^-24,
-/// 3.2·√b·2^-24, and 40 times that for the method's own tolerance and for the worst of all entries, 8·√b·2^-20.
+/// Singular values must be as expected. Vectors must be orthonormal where the value is not next to nothing, and their
+/// product must be the matrix. The tolerance relative to the largest is 1e-4 for small matrices. Each of b columns is
+/// rotated with b - 1 others in each of some ten sweeps. Each rotation rounds by 2^-24, independently (see
+/// deviation_of): together √(10·b)·2^-24, or 3.2·√b·2^-24. 40 times that covers the method's own tolerance and the
+/// worst of all entries: 8·√b·2^-20.
 std::optional<std::string> compare_decompositions(const Call& expected, const Call& got) {
   const MatrixView view = matrix_view(got.n);
   const std::int64_t a = view.columns, b = view.rows;
@@ -341,7 +342,7 @@ void add_atomo(std::vector<Kernel>& list) {
                     c.at<std::uint32_t>(6)[0] = static_cast<std::uint32_t>(drawn);
                   },
                   [](const Call& c) {
-                    // As of a gradient: 1/(i+1).
+                    // Singular values as a gradient has them: 1/(i+1).
                     for (std::int64_t i = 0; i < matrix_view(c.n).rows; ++i)
                       c.at<float>(1)[i] = 1.0F / static_cast<float>(i + 1);
                   }});

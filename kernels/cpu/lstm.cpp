@@ -3,16 +3,17 @@
 //   a = W_x x_t + W_h h_{t-1} + b,   i, f, o = σ(a_i), σ(a_f), σ(a_o),   g = tanh(a_g)
 //   c_t = f c_{t-1} + i g,           h_t = o tanh(c_t)
 //
-// One bias for each gate's unit. Factorized, each gate's matrix is V_q U_q: the four U_q are one product, the four V_q
-// a batch of four. Tensors are time-major, steps x n x width, as PyTorch's. Backward through time, from dh = dy_T on:
+// Each gate's unit has one bias. Factorized, each gate's matrix is V_q U_q: the four U_q are one product, the four V_q
+// a batch of four. Tensors are time-major, steps x n x width, as in PyTorch. Backward goes through time, from dh = dy_T
+// on:
 //
 //   dc += dh o (1 - tanh²c_t),   da_o = dh tanh(c_t) o(1-o),   da_i = dc g i(1-i),   da_f = dc c_{t-1} f(1-f),
 //   da_g = dc i (1 - g²),        dc ← dc f,   dh ← W_hᵀ da + dy_{t-1}
 //   dx = W_xᵀ da for all steps at once; dW_x = Σ da xᵀ, dW_h = Σ da h_{t-1}ᵀ, db = Σ da
 //
-// Activations, states and what U gives are kept by the forward pass, da by the data gradient: inputs of what follows.
-// Operations: two for each multiply-accumulate of the eight gate matrices, a step; 30 for the gates of a unit, forward
-// and backward.
+// The forward pass keeps activations, states and the results of U; the data gradient keeps da. They are inputs of the
+// parts that follow. Operations of a step: two for each multiply-accumulate of the eight gate matrices, and 30 for the
+// gates of a unit, forward and backward.
 #include <cmath>
 
 #include "kernels/cpu/reference.hpp"
@@ -162,8 +163,8 @@ void weight_gradient(const Call& call, Precision precision) {
 
 // Preparation ----------------------------------------------------------------------------------------------------
 
-/// Divides each matrix by the root of its columns, as an initialization has it: with weights about 1 the recurrence
-/// would be chaotic, and the smallest error would grow from step to step.
+/// Divides each matrix by the root of its number of columns, as an initialization does. With weights about 1 the
+/// recurrence would be chaotic: the smallest error would grow from step to step.
 void scale_weights(const Call& call, Precision precision, int u_x) {
   const LstmShape s = lstm_shape(call.parameters);
   const Operands operands(call, precision);
@@ -179,7 +180,7 @@ void scale_weights(const Call& call, Precision precision, int u_x) {
   }
 }
 
-/// Makes activations of numbers, and scales the weights.
+/// Turns numbers into activations, and scales the weights.
 void prepare_data_gradient(const Call& call, Precision precision) {
   const LstmShape s = lstm_shape(call.parameters);
   const Operands operands(call, precision);

@@ -1,15 +1,15 @@
 // Batch norm in training mode (Ioffe and Szegedy 2015) over batch, height and width of each channel, layer norm (Ba et
 // al. 2016) over each row. For the m elements of a channel or row
-//     μ = Σx/m,  r = 1/√(Σ(x-μ)²/m + ε),  x̂ = (x-μ) r,  y = γ x̂ + β,  ε = 1e-5,
-// and backward, with g = γ dy for layer norm (sums over the row) and γ before the bracket for batch norm,
+//     μ = Σx/m,  r = 1/√(Σ(x-μ)²/m + ε),  x̂ = (x-μ) r,  y = γ x̂ + β,  ε = 1e-5.
+// Backward, layer norm has g = γ dy and sums over the row. Batch norm has g = dy, and γ before the bracket:
 //     dx = r (g - Σg/m - x̂ Σ(g x̂)/m),  dγ = Σ dy x̂,  dβ = Σ dy.
 // μ and r are kept in fp32. Running averages of inference are not kept: C elements beside the batch.
 //
 // Constant input: x̂ = 0, r = 1/√ε. A NaN or infinity makes μ, r, y and dx of its channel or row NaN.
 //
-// Bytes: batch norm must read twice, forward x, backward x and dy, since the statistics are needed before the first
-// result; layer norm's rows stay in cache, so forward reads once, but backward sums rows and columns, a sweep each.
-// Operations as models/workload/layer_work.cpp counts them: 7 an element forward, 12 backward.
+// Bytes: batch norm must read twice, since the statistics are needed before the first result. Forward reads x twice,
+// backward x and dy. Layer norm's rows stay in cache, so forward reads once. Backward sums rows and columns, in a sweep
+// each. Operations are counted as in models/workload/layer_work.cpp: 7 an element forward, 12 backward.
 #include "kernels/code/norms.hpp"
 
 #include <cmath>
@@ -20,15 +20,15 @@
 namespace stepcast::kernels {
 namespace {
 
-// y: the mean is off by some 4 roundings of |x| <= 4 or so, and r, at most 316, multiplies that: 4·4·2^-24·316 = 3e-4
-// of γ in the worst case; r ≈ 1 is the usual case.
+// y: the mean is off by some 4 roundings of |x| <= 4 or so, and r, at most 316, multiplies that. The worst case is
+// 4·4·2^-24·316 = 3e-4 of γ; usually r ≈ 1.
 constexpr double kForwardTolerance = 3e-4;
-// Sums of m numbers of either sign, a tree and at most 64 in a row: an error of 64 roundings of √m; the result of the
-// channel with the largest is not often below √m/4.
+// Sums of m numbers of either sign, by a tree with at most 64 in a row. The error is 64 roundings of √m. The largest
+// channel's result is not often below √m/4.
 constexpr double kSumTolerance = 256 * kFloatRounding;
 // r from the variance, by parts whose means are combined: 64 roundings.
 constexpr double kStatisticTolerance = 64 * kFloatRounding;
-// dx: three terms that cancel in part, 32 roundings each of what is left.
+// dx: three terms that partly cancel, with 32 roundings of the remainder each.
 constexpr double kGradientTolerance = 128 * kFloatRounding;
 
 struct Statistics {

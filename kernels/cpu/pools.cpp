@@ -1,10 +1,10 @@
-// Pooling over height and width: the largest of a window, or its mean over all places, padding's zeros among them (as
-// PyTorch counts). Max-pooling notes which place of the window was taken, a byte, and backward hands dy to it; each
-// input gathers from the windows that it is in, so that the order of additions is fixed.
+// Pooling over height and width: the largest of a window, or its mean over all places. Places in the padding count as
+// zeros (as in PyTorch). Max-pooling notes in a byte which place of the window it took, and backward hands dy to that
+// place. Each input gathers from the windows that contain it, so that the order of additions is fixed.
 //
-// Max: the first of the largest; the first NaN, if there is one; padding is never taken. Average: a NaN or infinity is
-// in all its windows. Bytes: forward x in and y out, backward dy in and dx out, places besides. Operations one for each
-// place of each window, as models/workload/layer_work.cpp counts.
+// Max: the first of the largest, or the first NaN if there is one; padding is never taken. Average: a NaN or infinity
+// is in all its windows. Bytes: forward x in and y out, backward dy in and dx out, places besides. Operations: one for
+// each place of each window, as in models/workload/layer_work.cpp.
 #include <algorithm>
 #include <stdexcept>
 
@@ -51,7 +51,8 @@ std::int64_t outputs_of(const Call& c) {
 }
 std::int64_t inputs_of(const Call& c) { return c.n * c.parameters[0] * c.parameters[6] * c.parameters[7]; }
 
-/// Places of an earlier forward pass: the centres of some windows and the first places inside of the others.
+/// Places of an earlier forward pass: a place drawn by the seed for some windows, and the first one inside the input
+/// for the others.
 void draw_places(const Call& c) {
   std::int64_t current = -1;
   for_places(c, [&](std::int64_t output, int place, std::int64_t) {
@@ -104,7 +105,7 @@ void check(const PoolShape& s) {
 
 }  // namespace
 
-/// @throws std::invalid_argument for windows that cannot be
+/// @throws std::invalid_argument for impossible windows
 LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
   check(shape);
   return of_precision(precision, [&]<class T>() {
@@ -116,7 +117,7 @@ LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
     const std::int64_t in = shape.channels * shape.height * shape.width,
                        out = shape.channels * w.out_height() * w.out_width();
     const std::int64_t window = shape.kernel_height * shape.kernel_width;
-    // An input is in so many windows at most; a sum of k numbers in a row has k - 1 roundings of its partial sums.
+    // An input is in at most this many windows. A sum of k numbers in a row has k - 1 roundings of its partial sums.
     const std::int64_t overlap =
         ceil_div(shape.kernel_height, shape.stride) * ceil_div(shape.kernel_width, shape.stride);
     const double forward_tolerance = max ? 0 : static_cast<double>(2 * window) * kFloatRounding;

@@ -1,6 +1,6 @@
-// Code shared by the product layers' descriptors and CPU references. Operands are taken as stored, bf16
-// widened exactly; sums are in double; results are rounded to the buffer's type. tf32's operands keep their 23 bits
-// here: the tolerance covers the bits that the tensor core drops.
+// Code shared by the product layers' descriptors and CPU references. Operands are taken as stored; bf16 is widened
+// exactly. Sums are in double, and results are rounded to the buffer's type. Operands in tf32 keep their 23 bits here:
+// the tolerance covers the bits that the tensor core drops.
 #pragma once
 
 #include <utility>
@@ -20,42 +20,42 @@ struct Deviation {
   double size;
 };
 
-/// Tolerance of a matrix product of `terms` terms, or of two in a row of together `terms`, the first of `inner`.
+/// Tolerance of a matrix product of `terms` terms, or of two products in a row. Two products have `terms` terms
+/// together, the first of them `inner`.
 ///
-/// Inputs are independent standard normal numbers, so that an entry of K terms is about √K, its size, and normal, and
-/// an error that many independent ones add up to is as normal. If the error deviates by σ sizes, then 4σ of the largest
-/// of N entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15. For N = 1, where the size is the
-/// scale, this happens once in 10^4. Rounding errors add up as if independent: Higham and Mary, A new approach to
-/// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds (Higham,
-/// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1) is K·u of the sum of magnitudes, K^1.5·u
-/// sizes: √K times as much.
+/// Inputs are independent standard normal numbers. An entry of K terms is therefore normal, and its size is about √K. A
+/// sum of many independent errors is normal too. If the error deviates by σ sizes, the tolerance is 4σ of the largest
+/// of N entries, which is about √(2 ln N) sizes. One of the entries exceeds it once in N^15. For N = 1, where the size
+/// is the scale, this happens once in 10^4. Rounding errors add up as if independent: Higham and Mary, A new approach
+/// to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds is √K times
+/// as large: K·u of the sum of magnitudes, which is K^1.5·u sizes (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 2nd ed., section 3.1).
 ///
-/// - Sums in fp32, u = 2^-24: partial sums of j terms are about √j, their errors together u·√(Σ j) < u·√K·√K: σ = u·√K.
-///   Tensor cores cut off instead of rounding, once in every four products or more (Fasi et al., Numerical behavior of
-///   NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330, 2021), which always shrinks the sum, by u on average: K/4 times u of
-///   partial sums.
-/// - tf32 keeps 10 bits of each operand's mantissa. Cut off, an operand loses 0.36·2^-10 of itself on average and
-///   deviates
-///   by 0.23·2^-10 from that: both operands' averages shrink every entry by 0.72·2^-10 of it, and σ < 2^-11. Rounded, both
-///   are less.
-/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. A sum may be cut
-///   into s
-///   parts that are added in bf16 (by cuDNN; cuBLAS is forbidden to by Context, but not by default nor in PyTorch); a
-/// convolution's data gradient adds rounded columns; the first of two products may have rounded to a neighbour.
-///   A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2) of that: σ < 2^-8 for up
-///   to eight parts.
+/// - Sums in fp32, u = 2^-24. Partial sums of j terms are about √j. Their errors together are u·√(Σ j) < u·√K·√K, so
+///   σ = u·√K. Tensor cores cut off instead of rounding, once in every four products or more (Fasi et al., Numerical
+///   behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330, 2021). This always shrinks the sum, by u on average:
+///   K/4 times u of partial sums.
+/// - tf32 keeps 10 bits of each operand's mantissa. An operand that is cut off loses 0.36·2^-10 of itself on average
+///   and deviates by 0.23·2^-10 from that. The averages of both operands shrink every entry by 0.72·2^-10 of it, and
+///   σ < 2^-11. If operands are rounded, both are less.
+/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. cuDNN may cut a sum
+///   into s parts and add these in bf16. cuBLAS may by default and in PyTorch, but Context forbids it. A convolution's
+///   data gradient adds rounded columns. The first of two products may have rounded to a neighbour. A rounding deviates
+///   by 0.43·2^-8. The parts and their sums, one after the other, deviate by √(1 + s/2) of that: σ < 2^-8 for up to
+///   eight parts.
 Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inner = 0);
 
-/// The deviation of what follows from `products` matrix products in a row through functions and steps, relative to the
-/// result's largest entry.
+/// The deviation of a result that follows from `products` matrix products in a row, through functions and steps. It is
+/// relative to the result's largest entry.
 ///
 /// The sum of K terms about 1 is about √K, and so is the largest entry.
-/// - Each addition in fp32 errs by 2^-24 of a partial sum of at most about √K: together by √K·√K·2^-24, √K·2^-24 of the
-///   largest. Eight times that for the worst of many entries.
-/// - tf32 drops 13 bits of each operand, an error of up to 2^-10 each, so a term's is at most 2^-9 of it, and the sum's
-///   again about √K times that: 2^-9 of the largest. Four times for the worst: 2^-7.
-/// - bf16 has 8 bits: where two sums differ at all, their roundings may differ by a unit in the last place, 2^-7. Twice
-///   that, since the columns of a convolution's gradient are rounded on the GPU before they are summed.
+/// - Each addition in fp32 errs by 2^-24 of a partial sum of at most about √K. All additions together err by
+///   √K·√K·2^-24, which is √K·2^-24 of the largest. The tolerance is eight times that for the worst of many entries.
+/// - tf32 drops 13 bits of each operand, an error of up to 2^-10 each. A term's error is then at most 2^-9 of it. The
+///   sum's error is again about √K times that: 2^-9 of the largest. The tolerance is four times that for the worst:
+///   2^-7.
+/// - bf16 has 8 bits: where two sums differ at all, their roundings may differ by a unit in the last place, 2^-7. The
+///   tolerance is twice that, since the GPU rounds the columns of a convolution's gradient before it sums them.
 double tolerance_of(Precision precision, std::int64_t terms, int products = 1);
 
 /// Buffers of a layer as numbers.
@@ -85,7 +85,7 @@ struct View {
 /// C (m x n, rows `pitch` apart) += A (m x k) B (k x n).
 void add_product(std::int64_t m, std::int64_t n, std::int64_t k, View a, View b, double* c, std::int64_t pitch);
 
-/// x[r][i] for each of `rows` rows: sum over r.
+/// Sum of x[r][i] over the rows r, for each column i.
 Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 // Descriptors ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-// DGC and adaptive quantization: thresholds from a sample, then the elements that reach them. DGC's threshold is on
-// |x|, adaptive quantization's on either sign; the sign, 1 or -1, is its kernels' parameter. The threshold itself is
-// found by "radix-select/dgc" on the sample of either.
+// DGC and adaptive quantization: thresholds from a sample, then the elements that reach them. DGC has one threshold for
+// |x|, adaptive quantization one for each sign. The sign, 1 or -1, is a parameter of its kernels. For both,
+// "radix-select/dgc" finds the threshold in the sample.
 #include <algorithm>
 #include <cmath>
 #include <vector>

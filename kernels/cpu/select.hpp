@@ -25,7 +25,7 @@ inline Selected select_largest(const float* x, std::int64_t n, std::int64_t k) {
   return {key, static_cast<std::uint32_t>(k - above)};
 }
 
-/// Values and indices of those elements, in index order.
+/// Values and indices of the selected elements, in index order.
 inline void compact_selected(const float* x, std::int64_t n, Selected selected, float* values, std::uint32_t* indices) {
   std::int64_t j = 0;
   for (std::int64_t i = 0; i < n; ++i) {

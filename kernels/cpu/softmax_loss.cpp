@@ -1,11 +1,11 @@
 // Softmax and cross-entropy against a label for each of R = batch·rows rows of K classes:
-//     s = log Σ exp(x),  loss = s - x[label],  dx = (exp(x - s) - [label])/R,
-// the gradient of the mean loss. s and the losses are fp32, and s is kept for the backward pass. Bytes: the logits once
-// forward, the logits and dx backward, labels and fp32 numbers besides. Operations as models/workload/layer_work.cpp
-// counts them: 6 an element forward, 3 backward.
+//     s = log Σ exp(x),  loss = s - x[label],  dx = (exp(x - s) - [label])/R
+// The gradient of the mean loss is dx. The sum s and the losses are fp32; s is kept for the backward pass. Bytes:
+// forward reads the logits once; backward moves the logits and dx; labels and fp32 numbers come besides. Operations are
+// counted as in models/workload/layer_work.cpp: 6 an element forward, 3 backward.
 //
-// A NaN or +∞ makes its row's s, loss and dx NaN. -∞ is a class of probability 0, with loss +∞ as label; a row of -∞
-// alone has s = -∞, a loss and dx of NaN.
+// A NaN or +∞ makes its row's s, loss and dx NaN. -∞ is a class of probability 0; as the label, its loss is +∞. A row
+// of -∞ alone has s = -∞, and its loss and dx are NaN.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,8 +17,8 @@ namespace stepcast::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// exp within 2 units of the last place, x - s within 2^-24 of |x - s| < 16: 16 roundings of the largest, 1 for dx and
-// about log K for s and the losses; sums of a tree add a few.
+// exp is within 2 units of the last place, x - s within 2^-24 of |x - s| < 16. That makes 16 roundings of the largest:
+// 1 for dx, and about log K for s and the losses. Sums of a tree add a few.
 constexpr double kTolerance = 32 * kFloatRounding;
 
 template <class T>

@@ -43,7 +43,7 @@ std::uint8_t code_of(const float* x, std::int64_t n, std::int64_t b, float scale
   return quartic_code(trits);
 }
 
-/// Those of a standard normal vector.
+/// The codes of a standard normal vector.
 std::vector<std::uint8_t> normal_codes(const Call& c) {
   std::vector<float> x(c.n);
   std::mt19937_64 random(c.seed);

@@ -13,8 +13,8 @@ template <class T>
 inline constexpr Element kElement = sizeof(T) == 4 ? Element::f32 : Element::bf16;
 template <class T>
 inline constexpr const char* kMethod = sizeof(T) == 4 ? "fp32" : "bf16";
-/// Entry tolerance of a result that was rounded to the type: two floats that are nearly equal may become neighbours,
-/// which for bfloat16 are 2^-7 of the lower one apart.
+/// Entry tolerance of a result that is rounded to the type. Two nearly equal floats may become neighbours, which in
+/// bfloat16 are 2^-7 of the lower one apart.
 template <class T>
 inline constexpr double kRounded = sizeof(T) == 4 ? 0 : 0x1p-7;
 
@@ -22,7 +22,7 @@ template <class T>
 double real(const T* x, std::int64_t i) {
   return static_cast<double>(widened(x[i]));
 }
-/// By way of float, as the GPU rounds.
+/// Rounds by way of float, as the GPU does.
 template <class T>
 void put(T* x, std::int64_t i, double value) {
   x[i] = narrowed<T>(static_cast<float>(value));
@@ -37,7 +37,7 @@ template <class T>
 Buffer input(const char* name, std::int64_t count) {
   return {name, kElement<T>, count, Fill::values};
 }
-/// By `tolerance` see Buffer.
+/// @param tolerance  as Buffer has it
 template <class T>
 Buffer result(const char* name, std::int64_t count, double tolerance, double entry_tolerance = 0) {
   return {name,
@@ -49,7 +49,7 @@ Buffer result(const char* name, std::int64_t count, double tolerance, double ent
           entry_tolerance + (tolerance + entry_tolerance > 0 ? kRounded<T> : 0)};
 }
 
-/// make.operator()<T>() of the element type: tf32 is float here.
+/// Calls make.operator()<T>() with the element type: tf32 is float here.
 template <class Make>
 auto of_precision(Precision precision, const Make& make) {
   return precision == Precision::bf16 ? make.template operator()<std::uint16_t>() : make.template operator()<float>();

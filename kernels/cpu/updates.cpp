@@ -1,6 +1,6 @@
-// Updates of n parameters (kernels/code/updates.hpp has the mathematics): gradient in, weight and state in and out, and
-// for bf16 gradients a copy of the weight out. Bytes and operations as models/workload/layer_work.cpp counts them. A
-// NaN or infinity concerns its own parameter only.
+// Updates of n parameters (kernels/code/updates.hpp has the mathematics). They read gradient, weight and state, and
+// write weight and state; for bf16 gradients also a copy of the weight. Bytes and operations are counted as in
+// models/workload/layer_work.cpp. A NaN or infinity concerns its own parameter only.
 #include "kernels/code/updates.hpp"
 
 #include "kernels/cpu/typed.hpp"

@@ -50,7 +50,8 @@ double number(Element element, const void* data, std::int64_t i) {
   return static_cast<double>(value_at<std::uint64_t>(data, i));
 }
 
-/// Sums of K products of ±1, of which a share q is not 0, deviate by √(Kq): 40 at the most, 6.4 of which are 2^8.
+/// Sums of K products of ±1, of which a share q is not 0, deviate by √(Kq). This is kept at 40 or less: 2^8 is 6.4
+/// times as much.
 double share_present(const std::vector<Buffer>& buffers) {
   double terms = 1;
   for (const Buffer& buffer : buffers)
@@ -89,7 +90,7 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
     const double present = pointers_.empty() ? 1 : share;
     if (input == Input::whole && buffer.product) {
       buffer.tolerance = buffer.entry_tolerance = 0;
-      buffer.absolute_tolerance = 0.5;  // not 0, which would tell zeros by their sign
+      buffer.absolute_tolerance = 0.5;  // with 0, zeros would be told apart by their sign
     }
     std::vector<std::byte>& bytes =
         storage_.emplace_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
@@ -146,7 +147,7 @@ std::optional<std::string> difference(const Buffer& buffer, const void* expected
     const double e = std::abs(number(buffer.element, expected, i));
     if (std::isfinite(e)) scale = std::max(scale, e);
   }
-  if (scale > 0) scale = std::max(scale, buffer.size);  // all zeros are zeros
+  if (scale > 0) scale = std::max(scale, buffer.size);  // a buffer of zeros has no scale
   const double allowed = buffer.tolerance * scale + buffer.absolute_tolerance + least(buffer.element);
   for (std::int64_t i = 0; i < buffer.count; ++i) {
     const double e = number(buffer.element, expected, i), g = number(buffer.element, got, i);

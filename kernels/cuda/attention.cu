@@ -21,15 +21,15 @@ struct Running {
   __device__ void add(float x) { merge(x, 1.0F); }
   __device__ void merge(float other_most, float other_sum) {
     const float larger = other_most > most ? other_most : most;
-    // Nothing so far: -∞ less -∞ would be no number.
+    // Nothing so far: -∞ less -∞ would be NaN.
     sum = (most == larger ? sum : sum * expf(most - larger)) +
           (other_most == larger ? other_sum : other_sum * expf(other_most - larger));
     most = larger;
   }
 };
 
-/// softmax(scale·row) in place, a warp a row: one pass for maximum and sum, one that writes; the second finds the row
-/// in the cache.
+/// softmax(scale·row) in place, a warp a row. One pass finds maximum and sum, a second one writes; it finds the row in
+/// the cache.
 template <class T>
 __global__ void soften(T* rows, std::int64_t count, std::int64_t width, float scale) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;

@@ -1,5 +1,5 @@
-// Two kernels a pass: the first leaves each slice's part of a channel's sums in scratch, the second adds the parts up,
-// each block for itself, and sweeps again. A channel is cut into as many slices as fill the device.
+// Two kernels a pass. The first leaves each slice's part of a channel's sums in scratch. In the second, each block adds
+// the parts up for itself, and sweeps again. A channel is cut into as many slices as fill the device.
 #include <algorithm>
 
 #include "kernels/code/norms.hpp"
@@ -17,7 +17,8 @@ struct Channels {
   __host__ __device__ std::int64_t count() const { return images * area; }
 };
 
-/// 4096 blocks or so, each of whose threads has four vectors or more; beyond 1024 slices the parts would count.
+/// About 4096 blocks, whose threads have four vectors or more each. Beyond 1024 slices, adding the parts would take
+/// noticeable time.
 Channels channels_of(const Call& c) {
   const std::int64_t channels = c.parameters[0], area = c.parameters[1] * c.parameters[2];
   const std::int64_t fill = ceil_div(4096, channels), most = ceil_div(c.n * area, 4 * kThreads * 4);
@@ -29,8 +30,8 @@ __device__ int slice_of_block(const Channels& s) {
   return static_cast<int>(blockIdx.x % static_cast<unsigned>(s.slices));
 }
 
-/// visit(first element) for each of the thread's vectors of the block's channel, those of a slice being next to each
-/// other. Divides once: the step to the next vector is so many planes and so many vectors.
+/// Calls visit(first element) for each of the thread's vectors of the block's channel. The vectors of a slice are next
+/// to each other. It divides only once: the step to the next vector is a fixed number of planes and of vectors.
 template <int V, class Visit>
 __device__ void for_channel(const Channels& s, const Visit& visit) {
   const std::int64_t plane = s.area / V, step = static_cast<std::int64_t>(s.slices) * kThreads,
@@ -64,7 +65,7 @@ struct CombineMoments {
   }
 };
 
-/// Each thread takes distances from its first element, so that nothing cancels but among its own.
+/// Each thread takes distances from its own first element, so that only its own elements can cancel.
 template <class T, int V>
 __global__ void channel_moments(Channels s, const T* x, Moments* parts) {
   float origin = 0, count = 0, sum = 0, squares = 0;
@@ -103,7 +104,7 @@ __global__ void normalize(Channels s, const T* x, const T* scale, const T* bias,
   const Moments all = combined(s, parts, Moments{0, 0, 0}, CombineMoments{});
   const auto count = static_cast<float>(s.count());
   const float variance = all.squares / count, inverse_std = 1.0F / sqrtf(variance + kNormEpsilon);
-  const float mean = variance == variance ? all.sum / count : variance;  // NaN with the variance
+  const float mean = variance == variance ? all.sum / count : variance;  // NaN if the variance is
   if (slice_of_block(s) == 0 && threadIdx.x == 0) {
     means[channel] = mean;
     inverse_stds[channel] = inverse_std;

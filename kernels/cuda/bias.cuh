@@ -1,4 +1,4 @@
-// Biases of a tensor x[outer][channel][inner]: written before a product adds to them, and their gradient, the sum of
+// Biases of a tensor x[outer][channel][inner] are written before a product adds to them. Their gradient is the sum of
 // each channel. A product that adds to the bias rounds once; adding afterwards moves as much and rounds twice.
 #pragma once
 

@@ -1,10 +1,11 @@
 // Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds
 // on a bare GPU node.
 //
-//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small
-//                                                shapes, from 2^17 on a convolution so large that it is done in parts, from
-//                                                2^20 on those whose speed is measured, our own;
-//                                                of 0: only whether all libraries start, and cuDNN convolves
+//     stepcast_kernel_check [LARGEST] [SEED]
+//
+// Vectors have up to LARGEST elements (default 2^20); layers have small shapes. From 2^17 on, a convolution is checked
+// that is so large that it is done in parts. From 2^20 on, so are the convolutions of our own whose speed is measured.
+// LARGEST 0 only checks that all libraries start and that cuDNN convolves.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,13 +33,13 @@ constexpr std::int64_t kSizes[] = {1,   2,    3,    4,    5,     31,    32,     
                                    513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24};
 /// Batches of a layer's shape, which has its own odd sizes; an update's n is a number of parameters.
 constexpr std::int64_t kBatches[] = {1, 2, 3, 7};
-/// Products are defined on numbers: whether a zero of the padding meets an infinity, and whether denormals are kept, is
-/// the libraries'.
+/// Products are checked on numbers only. The libraries decide whether a zero of the padding meets an infinity, and
+/// whether denormals are kept.
 constexpr Input kNumbers[] = {Input::normal, Input::zeros, Input::whole};
 /// A check at 2^24 elements holds a few hundred megabytes of the device's memory.
 constexpr unsigned kMostThreads = 8;
 
-/// A kernel, and on what it is checked.
+/// A kernel, and the sizes and inputs of its check.
 struct Task {
   Kernel kernel;
   std::vector<std::int64_t> sizes;
@@ -97,7 +98,7 @@ class Findings {
   int checks_ = 0, wrong_ = 0;
 };
 
-/// Every size and input; the first that differs is told.
+/// Checks every size and input, and reports the first that differs.
 void check(const Context& context, const Task& task, std::uint64_t seed, Findings& findings) {
   if (!has_launch(task.kernel.name())) return findings.add_none(task.kernel);
   std::optional<std::string> first;

@@ -1,12 +1,12 @@
 // Convolutions as matrix products of columns (im2col): column p, one for each output pixel, holds the
 // input pixels under its taps. C++17.
 //
-// An image's columns are kh·kw times the image, so images are taken in parts whose columns fill at most 256 MiB, or one
-// by one where a single image's are more; kernels of 1 x 1 with stride 1 read the image itself.
+// An image's columns are kh·kw times the image. Images are therefore taken in parts whose columns fill at most 256 MiB,
+// or one by one if a single image's are more. Kernels of 1 x 1 with stride 1 read the image itself.
 //   y = W · columns                      a batch of products, of each image and group; y is in its place at once
 //   dx: Wᵀ · dy, then folded             likewise; each input pixel gathers its taps, without atomics
-//   dW = dy · columnsᵀ                   one product over all pixels of all images of the part, for which columns and dy
-//                                        are laid out channel by channel; 1 x 1 kernels too
+//   dW = dy · columnsᵀ                   one product over all pixels of all images of the part; columns and dy are
+//                                        laid out channel by channel for it; 1 x 1 kernels too
 #pragma once
 
 #include "kernels/cuda/launch.hpp"
@@ -14,8 +14,8 @@
 
 namespace stepcast::kernels {
 
-/// The convolutions of call.n images, without bias and rank; scratch begins at call.scratch. `accumulate`: add to what
-/// is there.
+/// The convolutions of call.n images, without bias and rank; scratch begins at call.scratch. With `accumulate`, they
+/// add to the existing result.
 template <Precision kPrecision>
 struct ColumnsConvolution {
   static void forward(const DeviceCall& call, const Conv2dShape& shape, const void* x, const void* w, void* y,

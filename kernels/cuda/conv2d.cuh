@@ -1,5 +1,5 @@
-// The parts of a convolution layer, of convolutions by columns or by cuDNN: bias, and both
-// products where it is factorized. They follow one another on the stream, so they share the scratch.
+// The parts of a convolution layer by columns or by cuDNN: bias, and both products where it is factorized. They follow
+// one another on the stream, so they share the scratch.
 #pragma once
 
 #include "kernels/cuda/bias.cuh"

@@ -46,7 +46,7 @@ int size(std::int64_t x) {
   return static_cast<int>(x);
 }
 
-/// Algorithms that transform their operands: their errors are not those of sums of products, to which fp32 is held.
+/// Algorithms that transform their operands. Their errors are not those of sums of products, which fp32 has to keep.
 bool transforms(cudnnConvolutionFwdAlgo_t algorithm) {
   return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING ||
          algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
@@ -63,8 +63,8 @@ bool transforms(cudnnConvolutionBwdFilterAlgo_t algorithm) {
          algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
 }
 
-/// A part of a convolution of `images` images, described to cuDNN, and the algorithm that its heuristics rank first
-/// among those that can be had in 1 GiB, in fp32 among those that do not transform.
+/// A part of a convolution of `images` images, described to cuDNN, and its algorithm. It is the first in the ranking of
+/// cuDNN's heuristics that needs at most 1 GiB. In fp32, it is the first of these that does not transform.
 class Plan {
  public:
   Plan(cudnnHandle_t handle, Part part, Precision precision, const Conv2dShape& s, std::int64_t images) {
@@ -83,7 +83,7 @@ class Plan {
                                                   CUDNN_DATA_FLOAT),
                   "describing the convolution");
     require_cudnn(cudnnSetConvolutionGroupCount(convolution.get(), size(s.groups)), "setting the groups");
-    // fp32's default is tf32.
+    // cuDNN's default for fp32 is tf32.
     const cudnnMathType_t math = precision == Precision::fp32   ? CUDNN_FMA_MATH
                                  : precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
                                                                 : CUDNN_TENSOR_OP_MATH;

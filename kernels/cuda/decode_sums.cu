@@ -130,7 +130,8 @@ struct TableValue {
   }
 };
 
-/// Messages whose tables a block keeps in shared memory, 16 KiB; those of more are read where they are.
+/// The number of messages whose tables a block keeps in shared memory, 16 KiB. With more messages, tables are read in
+/// place.
 constexpr int kMostTables = 16;
 
 __global__ void sum_by_tables(SumMessages<TableValue> sum, const float* means) {

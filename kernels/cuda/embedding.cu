@@ -1,6 +1,6 @@
-// Backward adds rows by atomics, in the order in which they come. In bf16 the sums are fp32 still: each entry that
-// occurs has a row of sums in scratch, that of its first occurrence, which is rounded into the gradient at the end; so
-// scratch is as large as dy and not as the table.
+// Backward adds rows by atomics, in the order in which they come. In bf16, too, the sums are fp32. Each entry that
+// occurs has a row of sums in scratch, the row of its first occurrence. At the end it is rounded into the gradient.
+// Scratch is therefore as large as dy, not as the table.
 #include "kernels/cuda/rows.cuh"
 
 namespace stepcast::kernels {
@@ -35,7 +35,7 @@ __global__ void add_rows(std::int64_t rows, std::int64_t width, const T* dy, con
   }
 }
 
-/// The rows of sums that are in use, into the gradient.
+/// Rounds the rows of sums that are in use into the gradient.
 template <class T, int kGroup, int V>
 __global__ void round_rows(std::int64_t rows, std::int64_t width, const float* sums, const std::uint32_t* indices,
                            const std::uint32_t* first_of, T* gradient) {

@@ -22,7 +22,7 @@ class CudaError : public std::runtime_error {
 /// @throws CudaError naming `what` unless `code` is success
 void require_cuda(cudaError_t code, const char* what);
 
-/// A library refuses one call; the device is as fit as before.
+/// A library refuses one call; the device still works.
 class LibraryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -39,8 +39,8 @@ void require_cublas(cublasStatus_t status, const char* what);
 /// Whether a device can be used: false on cudaErrorNoDevice and cudaErrorInsufficientDriver.
 /// @throws CudaError on any other error
 bool has_device();
-/// Says that there is none, for a program that checks or measures one: 77, by which ctest knows what was skipped, or 1
-/// with REQUIRE_GPU=1 in the environment.
+/// Says that there is no device, for a program that checks or measures one. Returns the exit code: 77, by which ctest
+/// knows a skipped test, or 1 with REQUIRE_GPU=1 in the environment.
 int skip();
 
 /// Bytes on the device, at least 256-byte aligned as cudaMalloc gives them.

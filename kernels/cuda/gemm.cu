@@ -27,7 +27,7 @@ struct WritePointers {
   }
 };
 
-/// Between one matrix and the next, over all of the grid; nothing if they are not evenly apart.
+/// The step between one matrix and the next, over the whole grid; nothing if they are not evenly apart.
 std::optional<std::int64_t> even_step(const Product& p, std::int64_t outer, std::int64_t inner) {
   if (p.inner_count == 1) return outer;
   if (p.outer_count == 1 || outer == inner * p.inner_count) return inner;
@@ -43,7 +43,7 @@ bool is_even(const Product& p) {
 /// other alignments were refused as not supported (NVIDIA/FasterTransformer, issue 149).
 constexpr std::int64_t kBatchAlignment = 16;
 
-/// Addresses from one list to the next.
+/// The number of addresses from one list to the next.
 std::int64_t list_size(const Product& p) {
   const std::int64_t count = p.outer_count * p.inner_count;
   return (count + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
@@ -61,7 +61,7 @@ int dimension(std::int64_t size) {
   return static_cast<int>(size);
 }
 
-/// The product as cuBLAS is told it: row-major matrices are the transposes of column-major ones, Cᵀ = Bᵀ Aᵀ, with B first.
+/// The product in cuBLAS's terms: row-major matrices are the transposes of column-major ones, Cᵀ = Bᵀ Aᵀ, with B first.
 struct Arguments {
   cublasOperation_t a, b;
   int m, n, k, lda, ldb, ldc;
@@ -128,7 +128,7 @@ void multiply_listed(const DeviceCall& call, const Arguments& x, const Product& 
                  "a batch of matrix products");
 }
 
-/// A call for each line of the grid, along which matrices are evenly apart, in the direction that has fewer lines.
+/// One call for each line of the grid, in the direction that has fewer lines. Matrices along a line are evenly apart.
 void multiply_lines(const DeviceCall& call, const Arguments& x, const Product& p, const Grid& grid) {
   const bool along_inner = p.inner_count >= p.outer_count;
   Product line = p;

@@ -6,7 +6,7 @@
 
 namespace stepcast::kernels {
 
-/// A matrix in memory: rows `pitch` elements apart. In a grid of products the one at (i, j) begins i·outer + j·inner
+/// A matrix in memory: rows `pitch` elements apart. In a grid of products, matrix (i, j) begins i·outer + j·inner
 /// elements further on.
 struct Operand {
   const void* data;
@@ -30,11 +30,11 @@ struct Product {
   bool wide_result = false;  ///< C in fp32 whatever the precision
 };
 
-/// Scratch of a grid whose matrices are not evenly apart: for the addresses of each, 0 for others.
+/// Scratch for the addresses of a grid whose matrices are not evenly apart; 0 for other grids.
 std::size_t pointer_bytes(const Product& product);
 
-/// One call of cuBLAS. For a grid whose matrices are not evenly apart, a small kernel writes their addresses before it;
-/// where they do not all begin at multiples of 16 bytes it is a call for each row or column of the grid instead.
+/// One call of cuBLAS. For a grid whose matrices are not evenly apart, a small kernel first writes their addresses. If
+/// some of them do not begin at multiples of 16 bytes, each row or column of the grid is a call of its own.
 /// @param pointers  pointer_bytes(product) of scratch, which the next product on the stream may use again
 /// @throws CublasError, also for sizes beyond its 32 bits
 void multiply(const DeviceCall& call, Precision precision, const Product& product, void* pointers = nullptr);

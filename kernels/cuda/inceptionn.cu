@@ -35,8 +35,8 @@ struct TileTags {
   }
 };
 
-// Counts and offsets are in two arrays of a Count a tile: 32 bits in the low and 16 bits in the high half of the first,
-// 8 bits in the second.
+// Counts and offsets are in two arrays with one Count for each tile. The first has the values of 32 bits in its low
+// half and those of 16 bits in its high half. The second has those of 8 bits.
 
 __global__ void count_tags(const std::uint8_t* tags, std::int64_t n, Count* wide, Count* narrow) {
   const TileTags mine(tags, n);

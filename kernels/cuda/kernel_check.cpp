@@ -90,7 +90,7 @@ std::string DeviceWorkspace::remark() const {
 
 namespace {
 
-/// Fills outputs before the call with NaN (integers: all ones), on both sides. Entries that a kernel does not write
+/// Fills outputs with NaN (integers: all ones) before the call, on both sides. Entries that a kernel does not write
 /// stay so. A kernel that wrongly adds to an output, or forgets an entry, then differs.
 void spoil_outputs(const Workspace& host) {
   for (std::size_t i = 0; i < host.buffers().size(); ++i)
@@ -131,11 +131,11 @@ std::optional<std::string> check_kernel(const Context& context, const Kernel& ke
     const auto wrong = compare(context, kernel, n, input, seed);
     return wrong ? std::optional(named(*wrong)) : std::nullopt;
   } catch (const LibraryError& error) {
-    cudaGetLastError();  // not to be taken for the next kernel's
+    cudaGetLastError();  // the next kernel must not report it
     return named(error.what());
   } catch (const CudaError& error) {
     cudaGetLastError();
-    if (cudaDeviceSynchronize() == cudaSuccess) return named(error.what());  // the device is as fit as before
+    if (cudaDeviceSynchronize() == cudaSuccess) return named(error.what());  // the device still works
     throw CudaError(error.code(), named(error.what()));
   } catch (const std::logic_error& error) {
     return named(error.what());

@@ -20,9 +20,9 @@ class DeviceWorkspace {
   /// @throws CudaError
   DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
                   const Context& context);
-  /// In others' memory.
+  /// Uses memory of others.
   /// @param buffers  in the descriptor's order; null for those without elements
-  /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with whoever runs on the same stream
+  /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with all that run on the same stream
   DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
                   const Context& context, std::vector<void*> buffers, void* scratch);
   DeviceWorkspace(const DeviceWorkspace&) = delete;

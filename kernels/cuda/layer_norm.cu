@@ -1,6 +1,6 @@
-// Rows by a warp or a block, read from memory once: the later sweeps over a row find it in cache. The gradients of
-// scale and bias are sums over columns: a kernel that leaves the sums of some rows in scratch, and one that adds those
-// up.
+// Rows are read from memory once, by a warp or a block: the later sweeps over a row find it in cache. The gradients of
+// scale and bias are sums over columns, by two kernels. One leaves the sums of some rows in scratch, the other adds
+// those up.
 #include <algorithm>
 
 #include "kernels/code/norms.hpp"
@@ -26,7 +26,7 @@ __global__ void normalize_rows(std::int64_t rows, std::int64_t width, const T* x
     });
     const float variance = reduce_group<kGroup>(squares, Plus{}) / count,
                 inverse_std = 1.0F / sqrtf(variance + kNormEpsilon);
-    if (variance != variance) mean = variance;  // NaN with the variance
+    if (variance != variance) mean = variance;  // NaN if the variance is
     if (share.place == 0) {
       means[r] = mean;
       inverse_stds[r] = inverse_std;
@@ -125,7 +125,8 @@ int vector_of(std::int64_t width) {
   return width % kWide<T> == 0 ? kWide<T> : 1;
 }
 
-/// Parts of the rows: some 1024 blocks in all, each warp with four rows or more; more than 128 parts would count.
+/// Parts of the rows: about 1024 blocks in all, whose warps have four rows or more each. Adding more than 128 parts
+/// would take noticeable time.
 template <class T>
 int parts_of(const Call& c) {
   const std::int64_t width = c.parameters[0], columns = ceil_div(width, 32 * vector_of<T>(width));

@@ -99,8 +99,8 @@ void gram_schmidt(const DeviceCall& c) {
   require_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, orthonormalize, kThreads, 0),
                "asking for resident blocks");
   require_cuda(cudaMemsetAsync(c.scratch, 0, gram_schmidt_scratch(c), c.stream), "zeroing products");
-  // Blocks wait for each other, so all must be resident. Half of those that would be keep the memory busy, and leave
-  // room for what compute-sanitizer adds to each.
+  // Blocks wait for each other, so all must be resident. Half of the blocks that would fit keep the memory busy. They
+  // leave room for the memory that compute-sanitizer adds to each.
   const std::int64_t blocks = static_cast<std::int64_t>(processors) * std::max(1, resident / 2);
   void* arguments[] = {&columns, &length, &r, &products, &inverses};
   require_cuda(cudaLaunchCooperativeKernel(orthonormalize, dim3(blocks_for(length, blocks)), dim3(kThreads), arguments,
@@ -155,7 +155,7 @@ void gather_triplets(const DeviceCall& c) {
   auto *sources = c.scratch_at<std::uint32_t>(), *number = c.at<std::uint32_t>(6);
   draw_triplets<<<1, kThreads, 0, c.stream>>>(c.at<float>(1), static_cast<int>(view.rows), c.parameters[0], c.seed,
                                               c.at<float>(4), sources, number);
-  // For twice the triplets that are expected; more are copied as well.
+  // Enough blocks for twice the expected triplets; more triplets are copied as well.
   const std::int64_t expected = 2 * view.rank(c.parameters[0]);
   copy_columns<<<blocks_for(expected * view.columns, 2048), kThreads, 0, c.stream>>>(c.at<float>(0), view.columns,
                                                                                      sources, number, c.at<float>(3));

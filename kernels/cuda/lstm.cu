@@ -8,7 +8,7 @@ namespace {
 
 __device__ float sigmoid(float a) { return 1.0F / (1.0F + expf(-a)); }
 
-/// A step's gates in place of what they are the activations of, and the states.
+/// Replaces a step's gates by their activations, and computes the states.
 template <class T>
 struct Advance {
   T* gates;        ///< n x 4h
@@ -29,7 +29,7 @@ struct Advance {
   }
 };
 
-/// The same backward: da, and dc in its place; dh is what comes from the step after.
+/// The same backward: computes da, and updates dc in place; dh comes from the step after.
 template <class T>
 struct Return {
   const T *dy, *dh, *gates, *cells, *next_cells;

@@ -1,4 +1,4 @@
-// One thread an output forward, one thread an input backward: neighbours read neighbours, and windows that overlap are
+// One thread an output forward, one thread an input backward. Neighbours read neighbours, and windows that overlap are
 // found in cache.
 #include "kernels/code/windows.hpp"
 #include "kernels/cuda/elements.cuh"
@@ -6,8 +6,8 @@
 namespace stepcast::kernels {
 namespace {
 
-/// An element of a plane of so many rows and columns. Divides in 32 bits where that is enough: planes are small, and 64
-/// bits would cost more than the window.
+/// The place of an element in its plane. Divides in 32 bits where that is enough: planes are small, and 64 bits would
+/// cost more than the window.
 struct Place {
   std::int64_t plane;
   int y, x;

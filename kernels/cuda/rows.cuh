@@ -22,8 +22,8 @@ __device__ X shuffled(const X& x, int mask) {
   return other;
 }
 
-/// op over x of all threads of a group of 32 or kThreads; all of them get the result, and the order is always the same.
-/// All threads of the warp (the block) must call it.
+/// Combines the x of all threads of a group of 32 or kThreads by op. All of them get the result, and the order is
+/// always the same. All threads of the warp (the block) must call it.
 template <int kGroup, class X, class Op>
 __device__ X reduce_group(X x, Op op) {
   static_assert(kGroup == 32 || kGroup == kThreads, "a warp or a block");
@@ -55,8 +55,8 @@ struct Constant {
   static constexpr int value = kValue;
 };
 
-/// launch(group, vector, blocks) for rows of so many elements of T: rows up to 1024 wide by a warp; in vectors of 16
-/// bytes, or element by element where rows would not be aligned to them.
+/// Calls launch(group, vector, blocks) for rows of `width` elements of T. A warp takes rows up to 1024 wide, a block
+/// wider ones. Vectors have 16 bytes, or one element if rows would not be aligned to 16 bytes.
 template <class T, class Launcher>
 void over_rows(std::int64_t rows, std::int64_t width, const Launcher& launch) {
   const bool aligned = width % kWide<T> == 0;

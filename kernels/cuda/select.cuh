@@ -1,5 +1,5 @@
-// Radix select of the k-th largest magnitude: digit by digit from the highest, counted in shared memory.
-// state = {digits of the key found so far, how many of the elements that begin so are still to be kept}.
+// Radix select of the k-th largest magnitude: digit by digit from the highest, counted in shared memory. `state` has
+// two numbers: the digits of the key found so far, and how many elements with these digits are still to be kept.
 #pragma once
 
 #include <cub/block/block_scan.cuh>

@@ -72,7 +72,7 @@ void svd(const DeviceCall& c) {
   cudaMemsetAsync(largest, 0, sizeof *largest, c.stream);
   find_largest<<<reduction_blocks(all), kThreads, 0, c.stream>>>(c.at<float>(0), all, largest);
   sweep<<<blocks_for(all), kThreads, 0, c.stream>>>(all, Scale{c.at<float>(0), largest, copy});
-  // Row by row it is the transpose column by column, a x b.
+  // Stored row by row, it is its transpose stored column by column, a x b.
   require_cusolver(
       cusolverDnSgesvdj(c.solver->handle(), CUSOLVER_EIG_MODE_VECTOR, 1, static_cast<int>(a), static_cast<int>(b), copy,
                         static_cast<int>(a), c.at<float>(2), c.at<float>(1), static_cast<int>(a), c.at<float>(3),

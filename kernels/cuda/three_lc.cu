@@ -88,7 +88,8 @@ __global__ void code_runs(const std::uint8_t* codes, std::int64_t count, Count* 
   if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *total = static_cast<std::uint32_t>(offsets[blockIdx.x] + sum);
 }
 
-/// Counts what a tile of the message stands for (codes null) or writes it where it is not zero. One block a tile.
+/// Counts the bytes that a tile of the message stands for (codes null), or writes the bytes that are not zero. One
+/// block a tile.
 __global__ void expand_runs(const std::uint8_t* runs, const std::uint32_t* total, Count* counts, const Count* offsets,
                             std::uint8_t* codes, std::int64_t count) {
   __shared__ typename cub::BlockScan<std::uint32_t, kThreads>::TempStorage storage;

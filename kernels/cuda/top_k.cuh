@@ -103,7 +103,7 @@ struct TopKScratch {
 
 inline std::size_t top_k_scratch(const DeviceCall& c) { return TopKScratch(c.n).total; }
 
-/// @param input  the elements, of which `x` holds what it returns once it has run
+/// @param input  gives the elements; after its sweep, `x` holds them
 template <class Input, class Put>
 void select_and_compact(const DeviceCall& c, const Input& input, const float* x, std::int64_t k, const Put& put) {
   const TopKScratch at(c.n);
@@ -118,7 +118,7 @@ void select_and_compact(const DeviceCall& c, const Input& input, const float* x,
   count_digits<11, 4><<<select_blocks(c.n), kThreads, 0, c.stream>>>(input, c.n, nullptr, 20, nullptr, bins);
   choose_digit<11><<<1, kThreads, 0, c.stream>>>(bins, 20, static_cast<std::uint32_t>(k), state);
   keep_candidates<<<static_cast<unsigned>(tiles), kThreads, 0, c.stream>>>(x, c.n, state, candidates);
-  // Candidates are few, but how few only the device knows.
+  // Candidates are few, but only the device knows how many.
   bins += 2048;
   for (const int shift : {10, 0}) {
     count_digits<10, 4><<<blocks_for(ceil_div(c.n, 64), 512), kThreads, 0, c.stream>>>(Elements{candidates.values}, 0,

@@ -1,8 +1,9 @@
 // Pipelined double binary tree (Sanders, Speck and Träff 2009; NCCL's tree algorithm).
 //
-// Two in-order trees span the same ranks (in_order_tree.hpp). The second tree is mirrored for even p, with rank p-1-v
-// at node v, and shifted by one for odd p, with rank v+1 at node v. Both change the parity of the ranks with children,
-// so no rank has children in both trees. A subtree is a range of ranks, so most edges stay inside a machine or rack.
+// Two in-order trees span the same ranks (in_order_tree.hpp). For even p, the second tree is mirrored, with rank p-1-v
+// at node v. For odd p, it is shifted by one, with rank v+1 at node v. Both change the parity of the ranks with
+// children, so no rank has children in both trees. A subtree is a range of ranks, so most edges stay inside a machine
+// or rack.
 //
 // Each tree takes half of the buffer, in s segments. In round t of the reduction, the edges into depth d-1 pass segment
 // t - (D - d). The deepest level starts, and segments follow each other up. The broadcast runs down in the same way. A

@@ -9,9 +9,9 @@
 // position l ends the reduce-scatter with share (l + 1) mod g. Between groups, it is in communicator l. The other
 // operations have one block for each rank, and the blocks of a position are g apart.
 //
-// With double-binary-tree, the all-reduce sends over a machine's NICs as much as NCCL's tree (nccl_tree.cpp): at most
-// 2n out and 2n in, spread over all of them. But the rounds inside come before and after, and the broadcast follows the
-// reduction.
+// With double-binary-tree, the all-reduce sends as much over a machine's NICs as NCCL's tree (nccl_tree.cpp). This is
+// at most 2n out and 2n in, spread over all NICs. But the rounds inside come before and after, and the broadcast
+// follows the reduction.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::hierarchical {

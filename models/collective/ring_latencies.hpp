@@ -16,8 +16,8 @@ inline bool have_mean_latency(const Schedule& schedule, int r, RingLatency ring)
 /// The latencies of a round whose messages go around rings. Each message has the mean over its ring.
 ///
 /// A ring passes blocks from rank to rank, one hop in each round. In p rounds, a block waits once for every hop, so its
-/// total is the sum of all latencies: p times the mean. (A gather has p-1 hops; a chain that leaves out a short hop
-/// waits slightly longer.) Real rings have no barrier at which all ranks wait for the slowest hop. This matters between
+/// total is the sum of all latencies: p times the mean. A gather has p-1 hops, and a chain that leaves out a short hop
+/// waits slightly longer. Real rings have no barrier at which all ranks wait for the slowest hop. This matters between
 /// machines of several GPUs, where one hop in g uses a NIC. NCCL estimates in the same way: for an all-reduce over M
 /// machines (2(p-1) - 2M)·α' + 2M·α (nccl, src/graph/tuning.cc).
 ///

@@ -55,7 +55,7 @@ struct Stage {
 };
 
 /// Converts messages to dense values. Summed messages are decoded once. For p > 1 gathered messages, one kernel may
-/// read all of them (`together`). Otherwise they are decoded one by one: the first is written and each further one is
+/// read all of them (`together`). Otherwise they are decoded one by one. The first is written and each further one is
 /// added, so the sum is read and written p times.
 struct Decode {
   std::vector<CodecKernel> first;

@@ -10,9 +10,9 @@ namespace stepcast {
 
 /// Adaptive quantization, Dryden et al. 2016: sends the largest share `ratio` of the positive elements, and likewise of
 /// the negative ones. Each group is represented by its mean. A message has two means, one count and an int32 index for
-/// each sent element: 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. n₊ + n₋ = selected·ratio·d depends on the data
-/// (GRACE accepts 0.8 to 1.25). A threshold is searched once for each sign. Recorded for ResNet-50 at ratio 0.01:
-/// selected = (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
+/// each sent element: 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. The number n₊ + n₋ = selected·ratio·d depends on
+/// the data (GRACE accepts 0.8 to 1.25). A threshold is searched once for each sign. Recorded for ResNet-50 at ratio
+/// 0.01: selected = (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
 struct Adaptive {
   static constexpr std::string_view kind = "adaptive";
   static constexpr std::string_view meaning = "largest positive and largest negative elements, each group by its mean";
@@ -32,7 +32,7 @@ struct Adaptive {
   bool operator==(const Adaptive&) const = default;
 };
 
-/// SketchML, Jiang et al. 2018, in the survey's version: the number of its quantile replaces each element, and a mean
+/// SketchML, Jiang et al. 2018, in the survey's version. Each element becomes the number of its quantile, and a mean
 /// represents each quantile. A message has ceil(lg q) bits per element and 4q bytes; grace uses 1 byte per element for
 /// q < 256, else 2. The quantiles need a sort of all d elements. GRACE: sketch.py (tensorflow only, q = 64).
 struct SketchMl {
@@ -51,9 +51,9 @@ struct SketchMl {
 };
 
 /// 3LC, Lim et al. 2019: rounds to -1, 0, 1 times a scale and packs five values in a byte (3⁵ = 243). A run of 2 to 14
-/// zero bytes becomes one byte: 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain depends on the data: from
-/// 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than was shown. Error feedback is
-/// part of the method. Not in GRACE.
+/// zero bytes becomes one byte. A message has 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal between workers. The
+/// gain depends on the data: from 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than
+/// was shown. Error feedback is part of the method. Not in GRACE.
 struct ThreeLc {
   static constexpr std::string_view kind = "3lc";
   static constexpr std::string_view meaning =

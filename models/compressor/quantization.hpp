@@ -42,8 +42,8 @@ struct EightBit {
   bool operator==(const EightBit&) const = default;
 };
 
-/// 1-bit SGD, Seide et al. 2014: the sign of each element, and the means of the elements below zero and of the others:
-/// ceil(d/8) + 8 bytes; grace d + 8. Error feedback is part of the method. GRACE: onebit.py.
+/// 1-bit SGD, Seide et al. 2014: the sign of each element, and the means of the elements below zero and of the others.
+/// A message has ceil(d/8) + 8 bytes, grace d + 8. Error feedback is part of the method. GRACE: onebit.py.
 struct OneBit {
   static constexpr std::string_view kind = "1-bit";
   static constexpr std::string_view meaning = "1-bit SGD: signs and the two means, with error feedback";

@@ -49,10 +49,10 @@ struct TopK {
   bool operator==(const TopK&) const = default;
 };
 
-/// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude: (e + index)·nnz bytes, and an exchange of sizes.
-/// nnz = round(density·d) depends on the data; the plan does not use the threshold itself. The default density was
-/// recorded by the survey for ResNet-50 at threshold 0.01 without error feedback: 8,677,823.2 B / (8 B · 25,559,081) =
-/// 4.24 %. GRACE: threshold.py (dist pads messages to the longest).
+/// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude. A message has (e + index)·nnz bytes, and there is
+/// an exchange of sizes. The number nnz = round(density·d) depends on the data; the plan does not use the threshold
+/// itself. The default density was recorded by the survey for ResNet-50 at threshold 0.01 without error feedback:
+/// 8,677,823.2 B / (8 B · 25,559,081) = 4.24 %. GRACE: threshold.py (dist pads messages to the longest).
 struct Threshold {
   static constexpr std::string_view kind = "threshold";
   static constexpr std::string_view meaning = "elements above a fixed magnitude";
@@ -73,9 +73,9 @@ struct Threshold {
 /// Deep Gradient Compression, Lin et al. 2018: top-k by a threshold. A sample of 1 % gives a first estimate. Sweeps
 /// over all d correct it until between 0.8 and 1.25 k (tensorflow) or 0.7 and 1.3 k (torch) elements pass. Momentum
 /// correction keeps two vectors of d elements. A message has (e + index)·nnz bytes, and there is an exchange of sizes.
-/// nnz = selected·k, k = max(1, floor(ratio·d)); nnz and the number of sweeps depend on the data. Recorded for
-/// ResNet-50 at ratio 0.01: selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py, memory/dgc.py; at most 10 sweeps
-/// (torch), 20 (tensorflow). The assumed number of sweeps is ours.
+/// The number of elements is nnz = selected·k, with k = max(1, floor(ratio·d)). It depends on the data, and so does the
+/// number of sweeps. Recorded for ResNet-50 at ratio 0.01: selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py,
+/// memory/dgc.py; at most 10 sweeps (torch), 20 (tensorflow). The assumed number of sweeps is ours.
 struct Dgc {
   static constexpr std::string_view kind = "dgc";
   static constexpr std::string_view meaning = "deep gradient compression: sampled threshold, momentum correction";

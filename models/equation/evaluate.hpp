@@ -28,9 +28,9 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// - gossip, if the messages on the busiest link have the longest latency (ClusterPrices::neighbours_are_exact).
 ///
 /// Estimates, which the replay refines:
-/// - other parameter servers: the price assumes that all pushes begin together and meet no pull. With unequal
-///   workers this is not so. Pushes may then be faster; or, if co-located servers push and pull by the same
-///   links, up to 2 times slower;
+/// - other parameter servers: the price assumes that all pushes begin together and meet no pull. With unequal workers
+///   this is not so. Pushes may then be faster. If co-located servers push and pull by the same links, pushes may be up
+///   to 2 times slower;
 /// - other gossip: the price assumes that all workers exchange together;
 /// - collectives with many distinct messages in a round: within the bounds of step_range.
 ///

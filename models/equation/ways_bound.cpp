@@ -27,16 +27,16 @@ std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) {
   return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)};
 }
 
-/// The least load of the ways of G branches for a collective of n bytes, for any algorithm. n is the buffer in its
-/// messages, after compression.
+/// The least load of the ways of G branches for a collective of n bytes, for any algorithm. The n bytes are the buffer
+/// in its messages, after compression.
 ///
 /// All-reduce: the sum of each byte needs 2(G-1) messages between G branches, G-1 to collect it and G-1 to distribute
-/// it: 2(G-1)·n over all ways together. Each branch also receives n bytes: for fixed own buffers, the sum may still be
-/// any n bytes. It also sends n bytes, since its buffers can change the sum to any n bytes. This gives n over the
-/// narrowest branch's ways. A slow branch can reach this bound: it sends its buffer to a fast one, which answers with
-/// sums. All-gather: G-1 messages for each byte, and p-w of p parts into a branch of w workers; reduce-scatter is the
-/// reverse. A broadcast brings n to each branch except the root's, which sends it. An all-to-all sends w·(p-w)·n/p out
-/// of w workers.
+/// it. This makes 2(G-1)·n over all ways together. Each branch also receives n bytes: for fixed own buffers, the sum
+/// may still be any n bytes. It also sends n bytes, since its buffers can change the sum to any n bytes. This gives n
+/// over the narrowest branch's ways. A slow branch can reach this bound: it sends its buffer to a fast one, which
+/// answers with sums. All-gather: G-1 messages for each byte, and p-w of p parts into a branch of w workers;
+/// reduce-scatter is the reverse. A broadcast brings n to each branch except the root's, which sends it. An all-to-all
+/// sends w·(p-w)·n/p out of w workers.
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
   BytesPerSecond together{};
   Seconds busiest{}, gathering{}, narrowest{};
@@ -61,8 +61,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
 }
 
 /// The same bound for a collective in several communicators at once, with n bytes each. The ways carry all of them
-/// together. With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into
-/// each if there are several; all-gather (G-1)·n, and (m-k)/m·n into a branch; reduce-scatter the same out of it.
+/// together. A communicator has m members in G branches, k of them in one branch. All-reduce moves 2(G-1)·n between
+/// branches, and n out of and into each if there are several. All-gather moves (G-1)·n between branches, and (m-k)/m·n
+/// into one. Reduce-scatter moves the same out of it.
 /// @pre all ranks form one communicator, or the operation is an all-reduce, all-gather or reduce-scatter
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
   if (among.is_one()) return through_ways(operation, n, all, p);

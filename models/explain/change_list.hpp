@@ -86,7 +86,7 @@ CollectiveChoice kept_all_reduce(const Scenario& scenario);
 
 /// Settings that recompute this share of the blocks.
 Settings computed_again(const Place<WorkloadTable>& workload, double share);
-/// Settings of so many passes of so many samples.
+/// Settings of a number of passes of a number of samples.
 Settings passes_of(const Place<WorkloadTable>& workload, int accumulation, int batch);
 
 void add_cluster_changes(const Scenario& scenario, ChangeList& changes);

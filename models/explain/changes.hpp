@@ -27,16 +27,16 @@ struct Change {
 
 /// Every change that the scenario itself suggests. Reading the changed document tells whether it fits the rest:
 ///
-/// - cluster: each rate doubled, each nonzero time or cost halved; NICs and cables doubled, oversubscription halved;
-///   all workers twice as fast; unequal workers made alike; no jitter; twice as many workers
-/// - execution: twice as many passes of half the batch, and the reverse; activations kept or recomputed, of each block
-///   or of every second; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest
-///   algorithm, and each one for a strategy `collective`; all-reduce for synchronous servers; servers on all workers'
-///   hosts, more shards; sharded gradients reduced after every pass, inside groups after every pass, or after the last;
-///   a transformer's loss fused, its norms and rotary positions by a kernel each or by simple operations
-/// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
-///   batch; gradients reduced in no wider a type than they have; with shapes in the layer table its variants, smaller
-///   operands that the profile knows, and twice the batch
+/// - cluster. Each rate doubled, each nonzero time or cost halved. NICs and cables doubled, oversubscription halved.
+///   All workers twice as fast, unequal workers made alike, no jitter, twice as many workers.
+/// - execution. Twice as many passes of half the batch, and the reverse. Activations kept or recomputed, of each block
+///   or of every second. The other groupings, buckets of four times and a quarter of the cap, overlap. The cheapest
+///   algorithm, and each one for a strategy `collective`. All-reduce for synchronous servers; servers on all workers'
+///   hosts, more shards. Sharded gradients reduced after every pass, inside groups after every pass, or after the last.
+///   A transformer's loss fused, its norms and rotary positions by a kernel each or by simple operations.
+/// - training. Every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
+///   batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its variants,
+///   smaller operands that the profile knows, and twice the batch.
 std::vector<Change> changes_of(const Scenario& scenario);
 
 /// Further changes that need less memory for the same training. Passes have a half, a quarter and so on of the batch.

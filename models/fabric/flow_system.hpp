@@ -3,8 +3,8 @@
 // A flow system is a set of flows over links; they share the links' bandwidth by max-min fairness. Its quotient has one
 // flow for every class of flows and one link for every class of links. The classes are those of the coarsest equitable
 // partition (partition.hpp). If w flows of class F cross each link of class L, flow F counts w times on link L of the
-// quotient. The quotient's rates are those of the whole system: progressive filling saturates equal links at the same
-// time, so all flows of a class freeze together.
+// quotient. The quotient has the rates of the whole system. Progressive filling saturates equal links at the same time,
+// so all flows of a class freeze together.
 #pragma once
 
 #include <array>

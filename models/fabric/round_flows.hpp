@@ -21,10 +21,11 @@ namespace stepcast {
 ///     most    max over flows f of (latency of f + bytes of f · max over its l of n_l / B_l)
 ///
 /// α is the longest latency. `most` holds since a max-min fair flow is never slower than the fair share of its fullest
-/// link. It is taken for the shortest latency first. Flows of that latency have ended by then, so from then on n_l counts
-/// only flows of longer latencies. Both bounds are equal, a closed form, if all messages have one size and those on the
-/// most loaded link have the longest latency. Other rounds are followed from one start or end of a flow to the next, on
-/// the quotient (flow_system.hpp): one flow stands for all equal ones. This is not a closed form, but just as exact.
+/// link. It is taken for the shortest latency first. Flows of that latency have ended by then, so from then on n_l
+/// counts only flows of longer latencies. Both bounds are equal, a closed form, if all messages have one size and those
+/// on the most loaded link have the longest latency. Other rounds are followed from one start or end of a flow to the
+/// next. This is done on the quotient (flow_system.hpp), where one flow stands for all equal ones. This is not a closed
+/// form, but just as exact.
 class RoundFlows {
  public:
   /// Limit on the flows of a followed quotient. The time to follow it grows with their square.

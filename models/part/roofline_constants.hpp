@@ -78,7 +78,8 @@ struct RooflineBend {
 };
 
 /// The gain of Winograd convolution with a 3 x 3 kernel and stride 1: multiplications by definition over those
-/// executed. 1 means no gain; F(2 x 2, 3 x 3) has 36/16 = 2.25 (Lavin and Gray, CVPR 2016). Only fp32 kernels use it.
+/// executed. A gain of 1 changes nothing; F(2 x 2, 3 x 3) has 36/16 = 2.25 (Lavin and Gray, CVPR 2016). Only fp32
+/// kernels use it.
 struct WinogradGain {
   double value = 1;
   Evidence evidence = Evidence::assumed;

@@ -227,9 +227,10 @@ struct Choices<ReduceAfter> {
   };
 };
 
-/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD where
-/// each worker holds 1/p of the state named by `stage`. With groups of g workers, each worker holds 1/g of it and each
-/// group holds all of it (hybrid sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
+/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023). It is synchronous SGD
+/// where each worker holds 1/p of the state named by `stage`. With groups of g workers, each worker holds 1/g of the
+/// state, and each group holds all of it. This is hybrid sharding (Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB
+/// 2022).
 struct ShardedStrategy {
   static constexpr std::string_view kind = "sharded";
   static constexpr std::string_view meaning = "ZeRO, FSDP: gradients reduce-scattered, parameters all-gathered";

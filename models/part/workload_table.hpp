@@ -255,8 +255,8 @@ inline bool gives_shapes(const WorkloadTable& table) {
   return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
 }
 
-/// With shapes, fp16 or bf16 as the only type means automatic mixed precision, as frameworks have it: forward and
-/// backward have operands of that type; gradients, their exchange, parameters and the update stay fp32.
+/// With shapes, fp16 or bf16 as the only type means automatic mixed precision, as frameworks have it. Forward and
+/// backward have operands of that type. Gradients, their exchange, parameters and the update stay fp32.
 inline void take_as_mixed_precision(WorkloadTable& table) {
   if (!gives_shapes(table) || table.compute_dtype || size_of(table.dtype) == size_of(Dtype::fp32)) return;
   table.compute_dtype = std::exchange(table.dtype, Dtype::fp32);

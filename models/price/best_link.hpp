@@ -6,8 +6,8 @@
 
 namespace stepcast {
 
-/// α and β of the best connection in the cluster: its fastest link, times the parallel links of a host. α is that of a
-/// single hop if neighbours are so near.
+/// α and β of the best connection in the cluster: its fastest link, times the parallel links of a host. If neighbours
+/// are a single hop apart, α is the latency of that hop.
 PathPrice best_link(const Cluster& cluster);
 
 /// The transport's factor on a link's latency, at best.

@@ -16,8 +16,8 @@
 
 namespace stepcast {
 
-/// What the prices of one cluster's exchanges are computed from: routes, flows of rounds, and prices of calls. A price
-/// is the same with an empty cache, but may take a second. The cache grows with the calls that are priced.
+/// The data from which prices of one cluster's exchanges are computed: routes, flows of rounds, and prices of calls. A
+/// price is the same with an empty cache, but may take a second. The cache grows with the calls that are priced.
 struct PriceCache {
   std::deque<ProtocolPrices::Cache> protocols;  ///< one for each of protocols_of(cluster)
   ShardPrices::Cache shards;

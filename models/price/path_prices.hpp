@@ -9,11 +9,11 @@ namespace stepcast {
 /// Prices of a cluster for collectives among all its workers.
 ///
 /// Star: exact. The α of a ring is the mean over its messages (collective/ring_latencies.hpp); with ring_latency
-/// slowest, it is the longest. Machines of g GPUs with k NICs: one flow per machine on the ring and neighbour paths, g
-/// flows over k NICs on the far path. In racks of m machines with oversubscription o, the uplink carries one flow, or
-/// m·g. Racks of m hosts: one flow over the uplink (with the bandwidth of m/o links), or m. Fat tree, torus, dragonfly:
-/// no contention inside the fabric, and the latency of the longest minimal route. With links that differ between
-/// groups, the slowest link counts: a collective waits for it in every round.
+/// slowest, it is the longest. Machines of g GPUs with k NICs have one flow per machine on the ring and neighbour
+/// paths. The far path has g flows over k NICs. In racks of m machines with oversubscription o, the uplink carries one
+/// flow, or m·g. Racks of m hosts: one flow over the uplink (with the bandwidth of m/o links), or m. Fat tree, torus,
+/// dragonfly: no contention inside the fabric, and the latency of the longest minimal route. With links that differ
+/// between groups, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
 /// Whether collective_prices is exact (star with equal links, ideal transport) or an estimate.

@@ -18,8 +18,8 @@ namespace stepcast {
 /// Limit on the routed messages in a collective's distinct rounds. Routing that many takes some ten seconds.
 inline constexpr double kMostRouted = 1 << 26;
 
-/// Whether prices follow the routes of messages, round by round, instead of collective_prices: wherever that is only an
-/// estimate for the cluster's shape. Only SimGrid knows the routes of a platform file.
+/// Whether prices follow the routes of messages, round by round. They do where collective_prices is only an estimate
+/// for the cluster's shape. They do not for a platform file, since only SimGrid knows its routes.
 bool routes_are_known(const Cluster& cluster);
 
 /// Prices of collectives with one protocol, among all workers of a cluster or in communicators.

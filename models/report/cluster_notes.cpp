@@ -115,8 +115,8 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, Notes& not
                      least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most)))});
 }
 
-/// Notes algorithms that a library may not have: those that auto took where it says its protocols alone, and those named
-/// that are none of its own.
+/// Notes algorithms that a library may not have. These are choices of auto if the library gives only its protocols, and
+/// named algorithms that are not among the library's.
 void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   const Cluster& cluster = scenario.cluster;
   const CollectiveChoice* choice = collective_of(scenario.strategy);

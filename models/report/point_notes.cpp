@@ -168,7 +168,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kMuch = 0.1;  // of the step
   constexpr int kMany = 6;       // messages
-  // Of a pipeline all-to-all needs more than the carrier.
+  // In a pipeline, all-to-all needs more than the carrier.
   if (!std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
       !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
     return;
@@ -225,7 +225,7 @@ void add_passes(const StudyPoint& point, const Workload& workload, const StepGra
 }  // namespace
 
 std::optional<Note> memory_note(const PointReport& report) {
-  constexpr double kTight = 0.92;  // what is not counted needs memory too
+  constexpr double kTight = 0.92;  // uncounted parts need memory, too
   if (!report.lacks_memory.empty())
     return Note{NoteCode::lacks_memory, report.lacks_memory + "; `stepcast explain` shows changes that make it fit"};
   if (report.memory_share.value_or(0) <= kTight) return {};

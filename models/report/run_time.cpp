@@ -16,7 +16,7 @@ const EpochsToTarget* find_method(const AccuracyTarget& target, const Scenario& 
   return nullptr;
 }
 
-/// Time until so many epochs have passed. Empty if the run ends before.
+/// Time until this many epochs have passed. Empty if the run ends before.
 std::optional<Seconds> time_of(const std::vector<PhaseReport>& phases, int epochs) {
   Seconds time{};
   for (const PhaseReport& phase : phases) {

@@ -9,8 +9,8 @@
 namespace stepcast {
 
 /// A worker's memory at the fullest moment of a step, in bytes. Gradients of the workload's type have n bytes, and so
-/// have parameters. The largest unit (bucket) has b. The optimizer's state has s, in fp32: one number an element for
-/// momentum, two for Adam, and one more for the weights if gradients are in halves:
+/// have parameters. The largest unit (bucket) has b. The optimizer's state has s, in fp32. An element has one number
+/// for momentum, two for Adam, and one more for the weights if gradients are in halves:
 ///
 ///                                  parameters                    gradients      optimizer
 ///   all-reduce                     n                             n              s

@@ -1,7 +1,7 @@
 // Fields that only sometimes have an effect: the list of them, and the reason why one has none in a scenario.
 //
 // A field is in the list if another choice in the scenario (a kind, a grouping, a flag) can make every value of it
-// useless. A field that loses its effect by a number (one worker, no latency) is not in the list: having no effect is
+// useless. A field that loses its effect by a number (one worker, no latency) is not in the list. Having no effect is
 // then a valid answer.
 #pragma once
 

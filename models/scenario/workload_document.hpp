@@ -24,8 +24,8 @@ void resolve_workload(Json& workload, const std::string& root,
                       const std::function<std::string(const std::string&)>& file_of, PartFiles& files,
                       std::vector<Fault>& faults);
 
-/// A second folder in which a part's file looks names up, as its scenario would: the folder above its shelf (clusters/,
-/// ...), or else the working folder.
+/// A second folder in which a part's file looks names up, as its scenario would. It is the folder above the file's
+/// shelf (clusters/, ...), or else the working folder.
 std::filesystem::path folder_of_scenario(const std::filesystem::path& part_file);
 
 /// The layer table in `json`, the content of `file`, which may be a reference to another table. The keys of `over`
@@ -41,8 +41,8 @@ WorkloadTable load_workload(const std::filesystem::path& file, const Json& over,
 /// @throws ScenarioError with every fault
 DeviceProfile sound_profile(const Json& json, const std::filesystem::path& file);
 
-/// The device profile named on the command line: a path ending in .json, or the bare name of a file in profiles/, here
-/// or in the library.
+/// The device profile named on the command line. The name is a path ending in .json, or the bare name of a file in
+/// profiles/, here or in the library.
 /// @param option  the option that names it ("--from"), for faults
 /// @throws ScenarioError with every fault
 DeviceProfile load_profile(const std::string& reference, const std::string& option,

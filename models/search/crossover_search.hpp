@@ -36,9 +36,9 @@ double score_ratio(double a, double b);
 
 /// Values from `from` to `to` that meet a condition: an alternative pays or is the fastest, or a score is large enough.
 ///
-/// An end inside the range is a change: the middle of its two sides, or in a discrete range the outermost value that
-/// meets the condition. `at_from` and `at_to` belong to the first and last evaluated value inside. They are the speedup
-/// (score_ratio of the alternative and the reference), or the score.
+/// An end inside the range is a change. It is the middle of its two sides, or in a discrete range the outermost value
+/// that meets the condition. `at_from` and `at_to` belong to the first and last evaluated value inside. They are the
+/// speedup (score_ratio of the alternative and the reference), or the score.
 struct FieldInterval {
   double from = 0.0, to = 0.0;
   double at_from = 1.0, at_to = 1.0;

@@ -4,7 +4,7 @@
 // al., ICLR 2020; DiLoCo, Douillard et al. 2023) updates the averaged parameters in `outer_update_factor` times the
 // update's time u.
 //
-// With forward f, backward b, an all-reduce T(n) of all n bytes at once and codec time C, a step takes
+// Forward takes f, backward b, an all-reduce of all n bytes at once T(n), and the codec C. A step then takes
 //   f + b + u + (T(n) + C + outer_update_factor·u) / H.
 // With several buckets, one is encoded or decoded while another is sent.
 #include "models/strategy/builder.hpp"

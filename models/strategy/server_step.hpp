@@ -16,7 +16,7 @@
 
 namespace stepcast {
 
-/// A step up to the encoded gradients, and what follows the exchange.
+/// A step up to the encoded gradients, and its part after the exchange.
 struct ServerStep {
   /// The path of a bucket to the shards and back.
   struct CodedBucket {

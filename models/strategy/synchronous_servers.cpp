@@ -4,8 +4,8 @@
 // stream. Several co-located shards use the same links for both, so pushes and pulls share one stream. Its order is the
 // order in which they would be ready on a worker of speed 1 in an isolated step. Since this order depends on times, an
 // improvement may make a step longer (docs/monotonicity.md). A sender has one bucket in flight at a time. A worker
-// pushes the next bucket when all shards have the last one; a shard sends the next one when all workers have the last
-// one.
+// pushes the next bucket when all shards have the last one. A shard sends the next bucket when all workers have the
+// last one.
 #include <algorithm>
 #include <utility>
 

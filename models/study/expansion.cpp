@@ -253,7 +253,7 @@ class Expansion {
     study_.points.push_back(*std::move(point));
   }
 
-  /// A point has of its predecessor what is equal in both.
+  /// A point takes from its predecessor the parts that are equal in both.
   static void share(const StudyPoint& before, Scenario& scenario) {
     const auto take = [](const auto& theirs, auto& ours) {
       if (ours == theirs) ours = theirs;

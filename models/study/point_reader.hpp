@@ -53,7 +53,7 @@ class PointReader {
   LeftOut left_out_;
   UnusedFields unused_;
   Shared<Scenario> baseline_;            ///< the last one that was read
-  std::optional<Document> baseline_of_;  ///< what it was read from
+  std::optional<Document> baseline_of_;  ///< the document from which it was read
   std::size_t refused_ = 0;
 };
 

@@ -14,7 +14,7 @@ class SeenAxes {
   /// Records a value, wanted or not.
   void see(const std::string& axis, const std::string& value);
 
-  /// Sets the study's axes, and names them in its points: by the last name in an axis's pointer, or by the whole
+  /// Sets the study's axes, and names them in its points. An axis has the last name of its pointer, or the whole
   /// pointer if two axes would have one name.
   void name_axes(Study& study) const;
 

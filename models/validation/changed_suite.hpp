@@ -16,7 +16,7 @@ namespace stepcast {
 /// a change, says "impossible": "leave-out".
 ///
 /// @throws ScenarioError naming the measurement, if a change is wrong there or leaves the measurement without its
-/// point; also if no measurement has the field, or none is left
+/// point. Also if no measurement has the field, or none is left
 Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
                     const PlatformInspector& inspect = {});
 

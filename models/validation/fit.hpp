@@ -1,11 +1,11 @@
 // Fits constants of a suite's study to its measurements, by the least median of |error|.
 //
-// The median over a constant has kinks and several valleys. Each constant in turn is therefore tried on a grid over its
-// range, with the others fixed, and then narrowed by golden sections around the best. With several constants, rounds
-// repeat until one finds nothing better.
+// The median over a constant has kinks and several valleys. Therefore each constant in turn is tried on a grid over its
+// range, with the others fixed. Golden sections then narrow it around the best. With several constants, rounds repeat
+// until one finds nothing better.
 //
 // Errors after a fit flatter, because its constants have seen the measurements. The fit therefore also gives the errors
-// of measurements that are left out in turn. The values are then those, among the tried ones, that fit the others best.
+// of measurements that are left out in turn. Their values are the tried ones that fit the other measurements best.
 #pragma once
 
 #include <cstddef>

@@ -20,9 +20,9 @@
 // kept once. A table gives the order of the layers, but not each layer's inputs. The model assumes that an input is the
 // nearest earlier output with as many elements; this separates the branches of a network by size. Without such an
 // output, the input is the sample itself. Several inputs are the nearest outputs, or parts of the newest output if
-// their elements add up to it. For a transformer with 2-byte elements and scores in memory, Korthikanti et al. 2022
-// (arXiv:2205.05198), section 4.1, give 34 s b h + 5 a s² b bytes for each block. The model gives 3 a s² b less, since
-// no layer here is the dropout of the scores.
+// their elements add up to it. Korthikanti et al. 2022 (arXiv:2205.05198), section 4.1, give 34 s b h + 5 a s² b bytes
+// for each block of a transformer. This is for 2-byte elements and scores in memory. The model gives 3 a s² b less,
+// since the scores have no dropout layer here.
 #pragma once
 
 #include "models/part/workload_table.hpp"

@@ -1,5 +1,5 @@
 // A workload as strategies see it: the times of a step's computation, and the gradients with their ready times.
-// make_workload builds it from a scenario's layer table (part/workload_table.hpp).
+// The function make_workload builds it from a scenario's layer table (part/workload_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -63,9 +63,9 @@ struct Bucket {
 };
 
 /// Divides the gradients by the exchange's grouping. Buckets fill in ready order. A bucket closes with the tensor that
-/// reaches its cap; the first one has a smaller cap of its own (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2).
-/// Per block, a bucket holds consecutive tensors of one block (blocks.hpp), or consecutive ones without a block. A
-/// whole model is one bucket, complete at the end of backward.
+/// reaches its cap. The first bucket has a smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2). Per
+/// block, a bucket holds consecutive tensors of one block (blocks.hpp), or consecutive ones without a block. A whole
+/// model is one bucket, complete at the end of backward.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients into `segments` buckets of equal bytes. Each is ready when

@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 from pictures.quantities import field_and_value, field_text, value_text
 from pictures.report import groups
 
-# Okabe and Ito's colours, which colour-blind people tell apart; markers and dashes tell lines apart in grey.
+# Okabe and Ito's colours, which colour-blind people can distinguish. In grey, markers and dashes distinguish lines.
 BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 LINES = [(BLUE, "o", "-"), (VERMILION, "s", "--"), (GREEN, "^", "-."), (ORANGE, "D", "-"), (SKY, "v", "--"),

@@ -63,7 +63,7 @@ void require_equations(const Suite& suite) {
                                    suite.name));
 }
 
-/// What was found, as text and as JSON.
+/// The findings as text and as JSON.
 /// @param at_end  fields whose value is an end of their range
 FittedSuite told(const Suite& suite, const std::vector<Field>& fields, const std::vector<AxisRange>& ranges,
                  const Fit& fit, const std::vector<bool>& at_end, double earlier, double after) {

@@ -12,7 +12,7 @@
 namespace stepcast {
 namespace {
 
-/// What the manual page says beside the help.
+/// The manual page's sections beside the help.
 std::vector<ManualSection> manual_sections() {
   return {{"ENVIRONMENT",
            {{"STEPCAST_SCENARIOS", "Folder of the shipped scenarios and parts, instead of the installed one."},

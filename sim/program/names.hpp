@@ -1,4 +1,4 @@
-// What the stepcast program knows of its options' values, for shell completion.
+// The stepcast program's knowledge of its options' values, for shell completion.
 #pragma once
 
 #include "program/complete.hpp"

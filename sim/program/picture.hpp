@@ -1,4 +1,4 @@
-// What run and sweep draw: the options that say it.
+// The options that say which picture run and sweep draw.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct PictureOptions {
 /// --plot, and --kind, --y, --x, --lines and --panels, which want it.
 void add_picture(Command& command, PictureOptions& options);
 
-/// What the script is told besides the report and the path; axes and metrics have their full names there.
+/// The script's arguments besides the report and the path. They give axes and metrics by their full names.
 /// @throws UsageError for an axis that the study does not have
 std::vector<std::string> picture_arguments(const PictureOptions& options, const Study& study);
 

@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// Fields one level below what is typed, as a shell completes folders: "/cluster/" where there are fields below, and
-/// "/cluster/workers=" where a value may be given.
+/// Fields one level below the typed text, as a shell completes folders. "/cluster/" has fields below,
+/// "/cluster/workers=" takes a value.
 /// @param partial      "/cluster/wo"
 /// @param with_values  behind "=" choices and names of parts: "/strategy/kind=gossip", "/cluster=dgx-h100"
 Candidates pointers_at(const std::string& partial, bool with_values);

@@ -17,8 +17,8 @@ namespace {
 constexpr int kShardVersion = 2;
 constexpr std::size_t kMostShards = 1000000;
 
-/// The columns of a report with these names, of which the first `axes` are axes and the last is "error"; none if no
-/// report has them. An axis replaces the column of its name: "workers" alone does not tell which of the two it is.
+/// The columns of a report with these names. The first `axes` are axes, and the last is "error". None if no report has
+/// them. An axis replaces the column of its name: "workers" alone does not tell which of the two it is.
 std::vector<Metric> columns_named(const std::vector<std::string>& names, std::size_t axes) {
   if (axes >= names.size()) return {};
   Report report;

@@ -34,9 +34,9 @@ void add_evaluation(Command& command, StudyOptions& options);
 /// --jobs
 void add_jobs(Command& command, int& jobs);
 
-/// The study with what the options change and choose.
+/// The study with the changes and choices of the options.
 /// @param more  overrides of the subcommand's own
-/// @throws UsageError for an option that does not say what it should; ScenarioError
+/// @throws UsageError for an option with a wrong value; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
 
 /// For subcommands about one point.

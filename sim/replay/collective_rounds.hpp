@@ -1,7 +1,7 @@
 // Collectives in a replay.
 //
-// All workers meet at the task. The last one to come runs the rounds, each after the one before has ended everywhere.
-// The others sleep until the collective has ended.
+// All workers meet at the task. The last one to come runs the rounds. Each round starts after the one before has ended
+// everywhere. The others sleep until the collective has ended.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& g
   return graph.shards_co_located && worker == shard_host(cluster, graph.shards, true, shard);
 }
 
-/// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
+/// The bytes that a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
 Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster,
                      const StepGraph& graph) {
   Bytes sum{};

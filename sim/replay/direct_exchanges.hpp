@@ -20,8 +20,8 @@ class DirectExchanges {
  public:
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
-  /// A participant's part in the exchange of a task. Both return the time when it began: the later of its arrival and
-  /// its last sender's. Until then, it waits and does not communicate.
+  /// A participant's part in the exchange of a task. Both return the time when the exchange began: the later of the
+  /// participant's arrival and its last sender's. Until then, the participant waits and does not communicate.
   double execute(const ShardWork& work, Track& track, TaskId task);
   double execute(const NeighbourWork& work, Track& track, TaskId task);
 
@@ -38,7 +38,7 @@ class AsynchronousServers {
  public:
   AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
-  // Each returns when the work itself began, after queueing.
+  // Each returns the time when the work itself began, after queueing.
   double execute(const ShardTransfer& transfer, const Track& track);
   double execute(const ShardServe& serve, const Track& track);
   double execute(const ShardCopy& copy, const Track& track);

@@ -1,8 +1,8 @@
 // The SimGrid engine of a replay, with the options that it needs and stacks for its actors.
 //
-// SimGrid protects the page below each stack against overflow, which makes two mappings of memory for a stack. A
-// process may have 65,530 by default (vm.max_map_count), so beyond 30,000 actors SimGrid aborts. Unprotected stacks lie
-// side by side in few mappings, and only memory limits their number.
+// SimGrid protects the page below each stack against overflow, so a stack takes two mappings of memory. A process may
+// have 65,530 mappings by default (vm.max_map_count). Beyond 30,000 actors, SimGrid therefore aborts. Unprotected
+// stacks lie side by side in few mappings, and only memory limits their number.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ inline constexpr bool kAddressSanitizer = false;
 /// Mappings of memory that a process may have; 65530, the default, if the system does not say.
 std::size_t most_mappings();
 
-/// Whether the stacks of so many actors are protected. They are if that takes at most half of the mappings.
+/// Whether the stacks of this many actors are protected. They are if that takes at most half of the mappings.
 bool protects_stacks(std::size_t actors, std::size_t mappings);
 
-/// Makes room in this process for the stacks of so many actors, and returns SimGrid's options for them.
+/// Makes room in this process for the stacks of this many actors, and returns SimGrid's options for them.
 std::vector<std::string> prepare_stacks(std::size_t actors);
 
-/// Short times are not rounded to zero, only fatal messages are logged, and there is room for the stacks of so many
-/// actors. A process may have one engine.
+/// Starts an engine that does not round short times to zero and logs only fatal messages. It has room for the stacks of
+/// this many actors. A process may have one engine.
 simgrid::s4u::Engine start_engine(std::size_t actors);
 
 }  // namespace stepcast

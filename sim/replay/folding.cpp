@@ -23,7 +23,7 @@
 namespace stepcast {
 namespace {
 
-/// Of a round that goes around rings.
+/// Sets the latencies of a round that goes around rings.
 void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   std::vector<double> latencies;
   Fabric::Route route;

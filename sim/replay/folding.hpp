@@ -1,4 +1,4 @@
-// Folding reduces a cluster to the parts that a replay needs, if all like parts are simulated once.
+// Folding reduces a cluster to the parts that a replay needs when it simulates like parts only once.
 //
 // Messages that share links are a flow system. The replay simulates its quotient (flow_system.hpp).
 //
@@ -46,7 +46,8 @@ struct ParticipantClass {
   Role role = Role::worker;
   int index = 0;  ///< rank or number of the first one
   int count = 1;
-  /// For a class of workers: its members of each of worker_kinds(cluster), since a class may cross kinds.
+  /// For a class of workers: the number of its members of each kind (worker_kinds(cluster)). A class may contain
+  /// several kinds.
   std::vector<int> of_kind{};
 };
 
@@ -72,8 +73,8 @@ struct Fold {
 /// @pre the cluster and the graph can be folded (folding_refusal)
 Fold fold(const Cluster& cluster, const StepGraph& graph);
 
-/// Why the replay cannot be folded exactly: for the scenario's sake (scenario/foldable.hpp) or the step graph's,
-/// where a collective may share links with other communication.
+/// The reason why the replay cannot be folded exactly; none if it can. It lies in the scenario (scenario/foldable.hpp),
+/// or in a step graph whose collectives may share links with other communication.
 std::optional<std::string> folding_refusal(const Scenario& scenario, const StepGraph& graph);
 
 /// The result of the scenario's choice.
@@ -83,8 +84,9 @@ struct FidelityDecision {
   std::optional<Fold> fold{};  ///< if one was made to decide
 };
 
-/// "auto" folds if that is exact and leaves at most two thirds of the direct messages: a folded message takes SimGrid
-/// up to twice as long. The messages that are left are not counted if a push has fewer than 64 or more than 2^18.
+/// "auto" folds if that is exact and leaves at most two thirds of the direct messages. SimGrid takes up to twice as
+/// long for a folded message. The remaining messages are not counted if a push has fewer than 64 messages or more than
+/// 2^18.
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 

@@ -16,7 +16,7 @@ struct InspectionLimits {
   std::uintmax_t memory_bytes = 2ull << 30;  ///< for loading; unlimited under AddressSanitizer, which maps terabytes
   std::chrono::milliseconds time{60'000};    ///< for loading and trying the routes
   long hosts = 65536;
-  /// All routes between so many of the first hosts are tried. A later host tries routes to the first host, and to the
+  /// All routes between this many of the first hosts are tried. A later host tries routes to the first host, and to the
   /// hosts 1, 2, 4, ... before it.
   long all_pairs = 512;
   std::chrono::milliseconds routes{10'000};  ///< for trying routes; the others are then taken to exist

@@ -13,7 +13,7 @@ namespace stepcast {
 struct Inbox {
   struct Entry {
     simgrid::s4u::CommPtr message;  ///< null for a message that never leaves its host
-    double sent = 0.0;              ///< the time when the sender turned to it, before its latency
+    double sent = 0.0;              ///< the time when the sender reached it, before its latency
   };
   std::deque<Entry> messages;
   Track* reader = nullptr;
@@ -24,8 +24,8 @@ struct Posted {
   Inbox* inbox = nullptr;  ///< the inbox that waits for it, if any
 };
 
-/// Sorts the messages by latency and starts each after its route's latency, with `unit` bytes for each of its amount.
-/// Posts them in their inboxes, and returns those that leave their host.
+/// Sorts the messages by latency and starts each after its route's latency, with amount·unit bytes. Posts them in their
+/// inboxes, and returns those that leave their host.
 /// @throws ModelError for a message too large to be counted
 std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit);
 

@@ -46,16 +46,16 @@ struct Participant {
   int index = 0;              ///< rank of the worker, number of the shard
   std::size_t number = 0;     ///< in the simulation
   std::vector<Track> tracks;  ///< streams of its role that have tasks
-  std::vector<int> done;      ///< by task: number of steps that it has finished it in
+  std::vector<int> done;      ///< by task: number of steps in which the task has ended
 };
 
-/// The stream that a participant runs the task on; kNoStream for another role's.
+/// The stream on which a participant runs the task; kNoStream for the task of another role.
 inline StreamId stream_of(const Task& task, Role role) {
   return role == Role::worker ? task.worker_stream : task.server_stream;
 }
 
-/// The simulated participants, with tracks that have done nothing yet. Tracks point to their participant, so nothing
-/// may be added.
+/// The simulated participants, with tracks that have done nothing yet. Tracks point to their participant, so no
+/// participant may be added.
 std::vector<Participant> participants_on(const SimulatedCluster& simulated, const StepGraph& graph);
 
 /// An upper bound on the tracks of a full replay: each stream of each worker and shard. A shard that serves its

@@ -23,7 +23,7 @@
 namespace stepcast {
 namespace {
 
-/// First byte of what a child writes.
+/// First byte of a child's answer.
 constexpr char kValue = 'v', kModelError = 'm', kError = 'e';
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }

@@ -13,8 +13,8 @@
 
 namespace stepcast {
 
-/// Empty timelines to record into: of one worker of each class in a folded replay, or of each kind (speed, links). If
-/// workers of a kind may differ, all of them have one.
+/// Empty timelines to record into. In a folded replay, one worker of each class has a timeline; in a full replay, one
+/// of each kind (speed, links). If workers of a kind may differ, all of them have one.
 std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph,
                                       const std::vector<WorkerKind>& kinds);
 

@@ -18,7 +18,7 @@
 namespace stepcast {
 
 struct Period {
-  int steps = 1;         ///< c: the pattern repeats after so many steps
+  int steps = 1;         ///< c: the pattern repeats after this many steps
   double seconds = 0.0;  ///< D: the time that these steps take
   /// The replay approaches the period without reaching it, and D is within kConverged of its limit.
   bool converges = false;

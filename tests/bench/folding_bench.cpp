@@ -1,5 +1,5 @@
-// Folded replay: time and memory against the number of workers, exactness up to 512 workers, and full replay beside a
-// plain SimGrid loop over the same messages.
+// Folded replay: time and memory against the number of workers, and exactness up to 512 workers. Full replay is
+// measured beside a plain SimGrid loop over the same messages.
 //
 //     folding_bench RESULT.json [--quick]        notebooks/plot_growth.py draws it
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sweep_bench.sh PROGRAM [JOBS]: points a second of the whole command, with reading the study and writing CSV, best of
-# three. Prints one line of JSON: the required rates (issue "Scale"), and those reached.
+# sweep_bench.sh PROGRAM [JOBS]: points a second of the whole command, including reading the study and writing CSV; the
+# best of three. Prints one line of JSON: the required rates (issue "Scale"), and those reached.
 #   equations  50,000 points of a whole-model all-reduce on a star, one process      asked: 20,000 points/s a core
 #   replay     whole-model and bucketed ResNet-50, p = 2 .. 64, no cache, JOBS (2)   asked: 40 points/s on two cores
 #   cached     the same points from the cache

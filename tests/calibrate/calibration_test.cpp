@@ -152,7 +152,7 @@ TEST_CASE("the events' own time follows from one empty kernel and a chain of the
   const EventOverhead overhead = event_overhead(4.5e-6, 99e-6, 64);
   require_close(3e-6, overhead.events, 1e-12, "events");
   require_close(1.5e-6, overhead.launch, 1e-12, "launch");
-  // A chain that is dearer than its kernels one by one: nothing is taken off, and its kernel costs what it takes.
+  // A chain takes longer than its kernels one by one: nothing is subtracted, and a kernel has its whole time.
   CHECK(event_overhead(2e-6, 256e-6, 64).events == 0);
   require_close(4e-6, event_overhead(2e-6, 256e-6, 64).launch, 1e-15, "launch: 256 us of 64");
   CHECK_THROWS_WITH(

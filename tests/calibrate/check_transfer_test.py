@@ -25,8 +25,8 @@ def close(expected, got, relative=1e-9):
     assert abs(got - expected) <= relative * abs(expected), f"expected {expected}, got {got}"
 
 
-# Two layers and a head that only the measured network has: the clocks start with layer "b", 30 us and 7 us in, and "a" is
-# ready 200 us later where 150 us are forecast. Its tensors may be in any order.
+# Two layers, and a head that only the measured network has. The clocks start with layer "b", 30 us and 7 us in. "a" is
+# ready 200 us later; the forecast is 150 us. Its tensors may be in any order.
 measured = check.measured_layers({"gradients": [
     {"name": "head.weight", "elements": 5, "gap": "10us"}, {"name": "b.bias", "elements": 2, "gap": "5us"}, {"name": "b.weight", "elements": 8, "gap": "15us"},
     {"name": "c.weight", "elements": 3, "gap": "10us"}, {"name": "a.weight", "elements": 6, "gap": "120us"}, {"name": "a.bias", "elements": 3, "gap": "70us"}]})

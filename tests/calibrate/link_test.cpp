@@ -72,7 +72,7 @@ double forecast(const Cluster& cluster, double n, Algorithm algorithm) {
   return evaluate(build_step_graph(scenario, Workload{}), cluster).step.si();
 }
 
-/// The same by the scenario's reader, from a cluster's file and what the program says to write for the strategy.
+/// The same by the scenario's reader, from a cluster's file and the strategy that the program tells to write.
 double forecast(const Cluster& cluster, double n, const BenchmarkFit& fit) {
   const std::string text = fmt::format(
       R"({{"name": "s", "cluster": {}, "strategy": {{"kind": "collective", "operation": "{}", "size": "{}B", {}}}}})",

@@ -1,6 +1,6 @@
-// A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it
-// fail as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that
-// drops under one pass.
+// A device whose times are made up, for running the whole of stepcast-calibrate without one. Variable MADE_UP_FAULT
+// makes it fail as devices do. Its values are "memory" at the largest sizes, "lost" after a hundred samples, "wrong"
+// results, and a "clock" that drops under one pass.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -21,7 +21,7 @@ bool fails(const char* fault) {
 
 /// The time that the events add to each sample.
 constexpr double kEvents = 2e-6;
-/// Standard deviation of a time: little, so that what is missing in a sum of many shows.
+/// Standard deviation of a time. It is small, so that a missing part shows in a sum of many.
 constexpr double kNoise = 0.002;
 
 class MadeUpWork : public Work {
@@ -54,7 +54,7 @@ class MadeUpWork : public Work {
 constexpr double kLaunch = 4e-6;
 /// 400 GB/s up to 8 MB, 1 TB/s beyond.
 double seconds_of(double bytes) { return kLaunch + std::min(bytes, 8e6) / 400e9 + std::max(0.0, bytes - 8e6) / 1e12; }
-/// An update: 200 GB/s, a fifth of what the device copies at, so that no roofline hits it.
+/// An update: 200 GB/s, a fifth of the device's rate of copies, so that no roofline hits it.
 double update_seconds(double bytes) { return kLaunch + bytes / 200e9; }
 
 class MadeUpDevice : public Device {

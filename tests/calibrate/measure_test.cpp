@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A time in which nothing passes but what the work takes.
+/// A clock that only the work advances.
 struct World {
   double now = 0;
   int runs = 0, cold_runs = 0;

@@ -31,7 +31,8 @@ run 0 link --from "$data/osu_latency.txt" --from "$data/osu_allreduce.txt" --ran
 run 3 link --from "$data/osu_allreduce.txt" -o no.json; has err "osu_allreduce.txt: found no number of ranks"; has err "--ranks"
 [[ ! -e no.json && ! -e no.json.partial ]] || fail "a file was left"
 run 3 link --from "$data/osu_bw.txt"; has err "tells no latency"
-# NCCL's names, in any case; what the collective has not is refused with what it has, what nothing has by the command line.
+# NCCL's names are taken in any case. The fit refuses an algorithm that the collective lacks, and lists those that it
+# has. The command line refuses unknown names.
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Ring; has out "all-reduce by ring"
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-reduce by nccl-tree"
 run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
@@ -43,7 +44,7 @@ grep -v all_reduce_perf "$data/all_reduce_perf.txt" | sed -e '/Rank/d' >silent.t
 run 3 link --from "$data/all_reduce_perf.json" --from silent.txt; has err "silent.txt: found no name of a collective"
 run 0 link --from "$data/all_reduce_perf.json" --from silent.txt --collective all-gather --ranks 8; has out "all-gather by ring, 8 ranks"; has out "all-reduce by ring, 4 ranks"
 run 3 link --from "$data/all_reduce_perf.json" --from "$data/all_reduce_perf.txt" --collective all-gather; has err "which the file gives itself"
-# A tree as NCCL has it pipelines; what the scenario is to say goes with the fit.
+# A tree as NCCL has it pipelines. The fit comes with the scenario's settings.
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree; has out '"collective": {"algorithm": "nccl-tree"}'
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree --segments 4 -o four.json
 has out '"collective": {"algorithm": "nccl-tree", "pipeline_segments": 4}'; has four.json "pipeline_segments are 4"

@@ -113,13 +113,13 @@ void check_roles(const StepBuffers& plan, const Reads& reads) {
     switch (buffer.role) {
       case Role::input: {
         REQUIRE((written.filled || (written.buffer.role == Role::output && written.layer < call.layer)));
-        // The backward parts read what the forward part read: nobody has overwritten it since.
+        // The backward parts read the same buffers as the forward part: no kernel has overwritten them since.
         const auto [first, is_new] = inputs.insert({{call.layer, buffer.name}, written});
         REQUIRE((is_new || (first->second.filled == written.filled && first->second.call == written.call)));
         break;
       }
       case Role::output: REQUIRE((own || begins)); break;
-      // Otherwise filled is only what no part of the layer writes: labels, indices, what comes from outside.
+      // Otherwise only buffers that no part of the layer writes are filled: labels, indices, input from outside.
       case Role::kept:
         REQUIRE(((own && std::string(written.buffer.name) == buffer.name) || begins ||
                  (written.filled && !writes_kept(plan, call.layer, buffer.name))));
@@ -142,7 +142,7 @@ std::size_t apart(const StepBuffers& plan) {
   return sum;
 }
 
-/// Shares of the reads in a role that find what the step has written.
+/// Shares of the reads in a role that find data written by the step.
 double share_chained(const StepBuffers& plan, const Reads& reads, Role role) {
   double all = 0, chained = 0;
   for (const auto& [place, written] : reads) {
@@ -162,7 +162,8 @@ TEST_CASE("a step's memory: reads follow writes, data is kept while it is needed
     double most;     ///< bytes of all buffers apart
     double chained;  ///< at least of the inputs, and of the gradients of outputs
   };
-  // Handed on is what has a partner of its size: not a network's input, nor what is flattened, cut or joined.
+  // A buffer is handed on if it has a partner of its size. A network's input is not, nor a flattened, cut or joined
+  // tensor.
   for (const Case& one :
        {Case{"resnet50", "vanilla", 0.35, 0.97}, Case{"resnet50", "pufferfish", 0.35, 0.97},
         Case{"vgg19-bn-cifar10", "vanilla", 0.5, 0.97}, Case{"vgg19-bn-cifar10", "pufferfish", 0.4, 0.97},
@@ -242,7 +243,7 @@ class HostStep {
     std::normal_distribution<float> normal(0, 0.1F);
     for (const Slot& slot : plan_.slots) {
       std::vector<std::byte>& bytes =
-          memory_.emplace_back(slot.bytes, std::byte{0xff});  // NaN, for whoever reads what was not written
+          memory_.emplace_back(slot.bytes, std::byte{0xff});  // NaN, for reads of unwritten memory
       for (std::int64_t i = 0; slot.fill && i < slot.fill->count; ++i) {
         if (slot.fill->fill == Fill::below)
           put(bytes, i, static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(slot.fill->below)));

@@ -108,8 +108,8 @@ run 0 -o tiny-profile.json --workload tiny.json
 python3 - <<'PYTHON' || fail "a transformer's layers"
 import json
 shapes = [layer["shape"] for layer in json.load(open("tiny-profile.json"))["layers"]]
-# The two tables have different shapes. The sum with positions and that of a branch are one, and so are two norms, and
-# the gate and up products. qkv and the projection are two more.
+# The two tables have different shapes. The sum with positions and that of a branch are one; so are two norms, and the
+# gate and up products. The products for qkv and the projection are two more.
 assert sorted(shape["kind"] for shape in shapes) == sorted(["embedding"] * 2 + ["add", "layer_norm", "attention", "activation", "multiply", "softmax_loss"] + ["linear"] * 5), shapes
 assert [shape["function"] for shape in shapes if shape["kind"] == "activation"] == ["silu"], shapes
 PYTHON

@@ -101,7 +101,7 @@ Allocations& allocations() {
   return all;
 }
 
-/// Prints what was running, then lets the signal end the program as usual. Calls like snprintf are safe here, because
+/// Prints the running kernel, then lets the signal end the program as usual. Calls like snprintf are safe here, because
 /// the fault is in the running code.
 void on_fault(int signal, siginfo_t* info, void*) {
   const std::string running = running_thread();

@@ -20,8 +20,8 @@ bool is_intact(const std::byte* data, std::size_t bytes);
 /// The buffers of this host thread that were written out of bounds. Each is reported once.
 std::optional<std::string> find_damage();
 
-/// Makes accesses to guard pages print what was running before the program ends. cudaMalloc calls it first, so other
-/// handlers of SIGSEGV may be installed later.
+/// Makes accesses to guard pages print the running kernel before the program ends. The first call is by cudaMalloc, so
+/// other handlers of SIGSEGV may be installed later.
 void watch_faults();
 
 /// Kernel, block and thread that this thread of the host runs; empty if none.

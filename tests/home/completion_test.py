@@ -105,7 +105,7 @@ class Shells(unittest.TestCase):
     def test_bash(self):
         for line, word in self.LINES.items():
             self.assertEqual(self.by_bash(line), [word])
-        # Bash replaces what follows "="; spaces are quoted.
+        # Bash replaces the text after "="; spaces are quoted.
         self.assertEqual(self.by_bash("stepcast run x --set /strategy/kind=gos"), ["gossip"])
         self.assertIn("parameter\\ server\\,\\ 4\\ shards", self.by_bash("stepcast run quickstart --point variant="))
         self.assertEqual(self.by_bash("stepcast run x --csv CITAT"), ["CITATION.cff"])

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 from pages_test import nccl_tests  # noqa: E402
 
 STUDY = '{"name": "study", "workload": "resnet50-v100", "cluster": {"workers": [2, 4], "link": {"bandwidth": "10Gbps", "latency": "25us"}}}'
-# Examples in this order: some read what others write.
+# Examples in this order: some read the files that others write.
 FIRST = ["sweep", "merge", "device", "transfer"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD PROJECT VERSION: installs the tree, moves it, and uses it as people do: the program, its
-# pictures, the Python module, completions, manual pages, and the libraries by docs/example.
+# install_test.sh BUILD PROJECT VERSION: installs the tree, moves it, and uses it as people do. It tries the program,
+# its pictures, the Python module, completions, manual pages, and the libraries by docs/example.
 set -euo pipefail
 build=$1 project=$2 version=$3
 work=$(mktemp -d)

@@ -249,7 +249,7 @@ TEST_CASE("activations of zeros, infinities and NaN") {
   CHECK(Vector(slope.begin() + 3, slope.begin() + 5) == Vector{0.5, 0.5});
   require_close(0.9276705118714867, slope[5], 1e-7, "slope at 1");
   CHECK(slope[6] == 0);
-  // relu hands the gradient to what was above zero or NaN.
+  // relu hands the gradient to elements that were above zero or NaN.
   const Vector dx = numbers(run(*activation_layer({ActivationKind::relu, 6}, Precision::fp32).data_gradient, 1,
                                 {{0, {2, 3, 4, 5, 6, kNan}}, {1, relu}}),
                             2);

@@ -1,4 +1,5 @@
-// Kernels that do what others do in several sweeps: the same results, bit by bit where the same sums are taken.
+// Kernels that do in one sweep the work of others in several. Results are the same, bit by bit where the same sums are
+// taken.
 #include <algorithm>
 
 #include "tests/kernels/references.hpp"

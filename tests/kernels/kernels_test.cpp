@@ -352,8 +352,8 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
   const std::map<std::string, std::string> method_of = {
       {"fp16-encode", "fp16"}, {"fp16-decode", "fp16"},    {"sum", "ef-signsgd"},      {"residual", "ef-signsgd"},
       {"zero", "random-k"},    {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
-  // No CodecKernel of the models: they price what these fuse; what is summed on the way is decoded once, and of signs either
-  // the majority or, in the survey's way, a sum is taken, message by message.
+  // These are no CodecKernels of the models, which price the kernels that these fuse. Messages summed on the way are
+  // decoded once. Signs give either the majority or, in the survey's way, a sum, message by message.
   const std::set<std::string> no_pass = {
       "compensate-encode-remember", "norm-quantize",      "scatter-sum",       "quantile-edges", "decode-sum/fp16",
       "reconstruct-subtract",       "decode-add/signsgd", "decode-sum/signsgd"};

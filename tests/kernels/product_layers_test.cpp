@@ -341,7 +341,7 @@ TEST_CASE("transposed convolution: stride times the input, each pixel adds a ker
     bench.run();
     const Values x = bench.get(F::x), w = bench.get(F::u), bias = bench.get(F::bias);
     const std::int64_t rows = s.stride * s.height, columns = s.stride * s.width;
-    // Half of what the kernel sticks out beyond the stride is cut off above and on the left, rounded up.
+    // The kernel exceeds the stride. Half of this excess, rounded up, is cut off above and on the left.
     const auto cut = [&](std::int64_t kernel) {
       return kernel <= s.stride ? 0 : (kernel - s.stride) / 2 + (kernel - s.stride) % 2;
     };

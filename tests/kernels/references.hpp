@@ -41,7 +41,7 @@ inline std::vector<float> gradient(std::int64_t n, Input input, std::uint64_t se
   return floats(Workspace(find_kernel("sign-pack/signsgd"), n, input, seed), 0);
 }
 
-/// Encodes x by `encode` (whose outputs begin at buffer `first`) and decodes by `decode` what it wrote.
+/// Encodes x by `encode` (whose outputs begin at buffer `first`) and decodes the outputs by `decode`.
 inline std::vector<float> decoded(const std::string& decode, const Workspace& encoded,
                                   const std::vector<std::size_t>& wire, std::int64_t n) {
   const Kernel kernel = find_kernel(decode);

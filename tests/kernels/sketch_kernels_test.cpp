@@ -1,4 +1,4 @@
-// SketchML, 3LC and INCEPTIONN: codes within their bounds, messages that decode to what was coded.
+// SketchML, 3LC and INCEPTIONN: codes within their bounds, messages that decode to the coded elements.
 #include <algorithm>
 
 #include "kernels/code/inceptionn.hpp"

@@ -1,6 +1,6 @@
-// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them: operands
-// cut to tf32, sums in fp32 cut off or in another order, partial sums and columns rounded to bf16. They are within the
-// tolerances. A sum with one product too few, or with a wrong pair, is not.
+// The product layers' tolerances at the lengths of networks. Products are made here as a GPU may make them. Operands
+// are cut to tf32; sums in fp32 are cut off or in another order; partial sums and columns are rounded to bf16. All are
+// within the tolerances. A sum with one product too few, or with a wrong pair, is not.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 using Values = std::vector<double>;
 
 double bfloat(double x) { return static_cast<double>(float_of_bfloat(bfloat_bits(static_cast<float>(x)))); }
-/// Towards zero, to a mantissa of so many bits.
+/// Rounds towards zero, to a mantissa of this many bits.
 double cut(double x, int bits) {
   int exponent = 0;
   const double fraction = std::frexp(x, &exponent);
@@ -113,7 +113,7 @@ constexpr std::int64_t kLengths[] = {1, 7, 64, 576, 1152, 4608, 25088};  // 25,0
 TEST_CASE("a product of any length as a GPU makes it passes, and with a mistake it does not") {
   for (const Precision precision : kPrecisions)
     for (const std::int64_t length : kLengths) {
-      const LinearShape shape{.in = length, .out = 37, .rows = 16};  // so many rows that no two columns of ±1 are alike
+      const LinearShape shape{.in = length, .out = 37, .rows = 16};  // enough for all columns of ±1 to differ
       const Kernel kernel = *linear_layer(shape, precision).forward;
       INFO(kernel.described());
       for (const Input input : {Input::normal, Input::whole}) {

@@ -140,8 +140,8 @@ TEST_CASE("a transformer's activations are Korthikanti's") {
   const double b = 3, s = 64, h = 96, a = 4, v = 1000;
   const double block =
       34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
-  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, 14 bytes
-  // for each score, labels.
+  // Indices of two embeddings, the mask after them, the last norm with its statistics, the output's input, 14 bytes for
+  // each score, labels.
   const double rest =
       2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 14 * s * b * v + 8 * s * b;
   const WorkloadTable table = gpt(3, 64, 96, 4, 1000);

@@ -1,4 +1,4 @@
-// The lower bound of a step: derived by hand, and never above what the equations say.
+// The lower bound of a step: derived by hand, and never above the equations' step.
 #include "models/describe/json.hpp"
 #include "models/equation/lower_bound.hpp"
 
@@ -250,8 +250,8 @@ TEST_CASE("bytes that must leave a machine or rack, by hand") {
   cluster.workers = 12;
   server.shards = 4;
   check(server, 128e-3, "servers in a rack with workers");
-  // The last machine has one worker and so one of its NICs. 100 MB must come in there, which takes 8 ms. 2·4·100 MB
-  // over all (4·4 + 1)·12.5 GB/s take 3.8 ms.
+  // The last machine has one worker and so one of its NICs. There, 100 MB must come in, which takes 8 ms. Over all (4·4
+  // + 1)·12.5 GB/s, 2·4·100 MB take 3.8 ms.
   cluster.workers = 33;
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
   check(AllReduceStrategy{}, 8e-3, "a machine of one");
@@ -329,9 +329,9 @@ TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of 
     return found.bandwidth.si();
   };
   require_close(175e6 / 120e9, bound(ShardedStrategy{.group_size = 4}), 1e-12, "groups inside one machine");
-  // A ninth worker is in another machine, with the second server, which holds nothing of the one tensor. 100 MB leave
-  // that machine and come back, in 16 ms. With two equal servers, 8·50 MB would go into it and back. Half of the inner
-  // links' bytes are pushes to others, and a half is pulled 8 times: 450 MB on the mean server's host.
+  // A ninth worker is in another machine, with the second server, which holds nothing of the one tensor. From that
+  // machine, 100 MB leave and come back, in 16 ms. With two equal servers, 8·50 MB would go into it and back. Half of
+  // the inner links' bytes are pushes to others, and a half is pulled 8 times: 450 MB on the mean server's host.
   cluster.workers = 9;
   require_close(450e6 / 120e9,
                 bound(ParameterServerStrategy{

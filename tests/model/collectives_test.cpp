@@ -143,7 +143,7 @@ class Machine {
   std::vector<std::vector<Content>> state_;
 };
 
-/// "" when the machine holds what the operation promises.
+/// "" when the machine holds the operation's result.
 std::string broken_promise(Operation operation, const Machine& machine, std::size_t p, std::size_t blocks) {
   const Content all(p, 1);
   for (std::size_t rank = 0; rank < p; ++rank)

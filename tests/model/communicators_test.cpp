@@ -1,4 +1,4 @@
-// Collectives in communicators of some of the ranks: each does what one alone does, and keeps to itself.
+// Collectives in communicators of some of the ranks: each one gives the result of a single one, and touches no other.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -166,7 +166,7 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
 TEST_CASE("groups that are machines gather inside them and share their NICs between them, by hand") {
   // 2 machines of 4 workers, with 1 GB/s and 10 us between them, 1 TB/s and no latency inside. Inside, a ring of 12 MB
   // has 3 rounds with blocks of 3 MB, 3 us each. Between, each of 4 pairs sums 8 MB in 2 rounds of 4 MB, all out of a
-  // machine at once. That is 16 MB over one NIC, 8 over each of two, 4 over each of four.
+  // machine at once. One NIC carries 16 MB, each of two 8 MB, each of four 4 MB.
   for (const auto& [nics, nic_load] : {std::pair{1, 16e6}, {2, 8e6}, {4, 4e6}}) {
     const Cluster cluster = on_nodes(8, 4, nics);
     const CachedPrices prices(cluster);

@@ -70,7 +70,7 @@ AllReduceStrategy whole_model() {
   return strategy;
 }
 
-/// A product of a shape of its own whose forward time is so many times what the roofline says.
+/// A product with a shape of its own whose forward time is a multiple of the roofline's.
 LayerEntry off_by(double factor, int index, const DeviceProfile& profile, Dtype dtype = Dtype::fp32) {
   LayerEntry entry{Linear{100 + index, 64, 1, false, false}, 8, dtype, {}, {}, {}, Evidence::measured, "test"};
   entry.forward = roofline(work_of(entry.shape, 8, dtype).forward, profile, dtype) * factor;
@@ -194,7 +194,7 @@ TEST_CASE("roofline: its spread is the rank of the measured factors that covers 
   profile.layers.push_back(transferred);
   profile.layers.push_back({Add{1000}, 8, Dtype::bf16, {}, {}, 1_s, Evidence::measured, "test"});
   CHECK(judge_roofline(profile) == spreads);
-  // A factor beyond what a spread can say is cut off there.
+  // A factor beyond the range of a spread is cut off there.
   profile.layers = {off_by(500, 0, profile)};
   CHECK(judge_roofline(profile)[0].spread == 100);
 
@@ -256,7 +256,7 @@ TEST_CASE("notes: the share of a step without an entry, and the known error of t
   const LayerWork first = work_of(Linear{512, 256, 1, true, false}, 8, Dtype::fp32);
   const auto by_roofline = [&](const KernelWork& work) { return roofline(work, profile, Dtype::fp32); };
   const Seconds all = make_workload(two_layers(profile)).compute();
-  // Entries that say what the roofline says leave the whole as it is, and their part of it known.
+  // Entries with the roofline's times leave the whole unchanged, and their part of it is known.
   const Seconds known = by_roofline(first.forward) + by_roofline(first.weight_gradient);
   profile.layers = {{Linear{512, 256, 1, true, false},
                      8,

@@ -248,8 +248,8 @@ TEST_CASE("compression divides the bandwidth term and adds codec work") {
 
 TEST_CASE("rings on the shipped machines have the latencies that NCCL estimates") {
   // nccl, src/graph/tuning.cc: the time to begin, and of a hop by NVLink and through a NIC, in us. Over several
-  // machines, a hop by NVLink takes at least the network's overhead, for Simple three times that. 2M of the 2(p-1)
-  // steps over M machines go through NICs. One kind of link for all protocols, and one cost to begin, leave an error of
+  // machines, a hop by NVLink takes at least the network's overhead, for Simple three times that. Over M machines, 2M
+  // of the 2(p-1) steps go through NICs. One kind of link for all protocols, and one cost to begin, leave an error of
   // at most a tenth.
   const double begin[] = {6.6, 14, 8.4}, by_nvlink[] = {0.6, 1.9, 3.4}, through[] = {2.7, 4, 14}, times[] = {1, 1, 3};
   const double intel = 1, amd = 2;

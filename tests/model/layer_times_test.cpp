@@ -213,8 +213,8 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   CHECK(time_layers(table, profile, 1).update == by_roofline);  // another optimizer, another type
   profile.kernels.push_back(
       {"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
-  // 20 bytes an element. 20,000 elements are 400 kB: 6 us, and 300 kB at 50 GB/s. 300 are 6 kB: 2 us, and 6/100 of the
-  // 4 us to the knot. 60,000 are 1.2 MB: 6 us, and 1.1 MB at 50 GB/s.
+  // An element has 20 bytes. The 20,000 elements are 400 kB: 6 us, and 300 kB at 50 GB/s. The 300 are 6 kB: 2 us, and
+  // 6/100 of the 4 us to the knot. The 60,000 are 1.2 MB: 6 us, and 1.1 MB at 50 GB/s.
   require_close(12_us + 2.24_us + 28_us, time_layers(table, profile, 1).update, 1e-12, "update");
   table.dtype = Dtype::tf32;
   profile.peaks.push_back({Dtype::tf32, 1_TFLOPS, Evidence::assumed, "test"});
@@ -280,13 +280,13 @@ TEST_CASE("measured times of the whole are divided as the profile forecasts") {
   adam.optimizer = measured_adam.optimizer = Optimizer::adam;
   require_close(time_layers(adam, profile, 8).update * 0.5, time_layers(measured_adam, profile, 8).update, 1e-12,
                 "another optimizer");
-  // With other samples, on another device and in a variant, 3 times what is said there.
+  // With other samples, on another device and in a variant, times are 3 times those of the profile.
   require_close(forward_of(table, profile, 16) * 3.0, forward_of(measured, profile, 16), 1e-12, "batch");
   require_close(forward_of(table, faster, 8) * 3.0, forward_of(measured, faster, 8), 1e-12, "device");
   WorkloadTable thin = table, measured_thin = measured;
   thin.variant = measured_thin.variant = WorkloadVariant{"thin", "", Factorize{0.25, "", {}, {}}};
   require_close(forward_of(thin, profile, 8) * 3.0, forward_of(measured_thin, profile, 8), 1e-12, "variant");
-  // Computing a block again adds its corrected forward, which is no part of what was measured.
+  // Computing a block again adds its corrected forward, which the measurement does not contain.
   for (WorkloadTable* one : {&table, &measured}) {
     one->layers[0].name = "block.0.a";
     one->layers[1].name = "block.0.b";

@@ -124,8 +124,8 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
 }
 
 TEST_CASE("local SGD compresses the steps' changes, as all-reduce does gradients") {
-  // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step
-  // here.
+  // 1000 x 1000 elements, 20 ms of backward; an exchange adds as much to each H-th step as to each of all-reduce's
+  // steps here.
   Workload w = workload_of(5_ms, {{4e6, 0.02}}, 0_s, 1_ms);
   w.gradients[0].dims = {1000, 1000};
   for (const Compressor& compressor : all_compressors()) {

@@ -2,8 +2,9 @@
 //
 // The proof: a step graph is a timed event graph, whose period is the largest ratio of durations to steps over its
 // cycles. No sum of durations falls if one of them rises. Each duration is a sum of terms in α, β, γ, h and S with
-// nonnegative factors, a maximum of such sums, or the least of several that auto chooses from. The theorem therefore
-// needs a graph whose tasks and order do not depend on prices. docs/monotonicity.md lists the other cases.
+// nonnegative factors, or a maximum of such sums. It may also be the least of several that auto chooses from. The
+// theorem therefore needs a graph whose tasks and order do not depend on prices. docs/monotonicity.md lists the other
+// cases.
 #include <algorithm>
 #include <functional>
 #include <string>

@@ -10,7 +10,7 @@ using namespace stepcast;
 
 namespace {
 
-/// In what the points of a study with these changes differ.
+/// The fields in which the points of a study with these changes differ.
 std::vector<std::string> differences(const std::vector<Override>& changes) {
   const Study study = parse_study(R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet"},
       "cluster": {"workers": 8, "link": {"bandwidth": "10Gbps"}}, "codec": {"device": "v100-datasheet"},

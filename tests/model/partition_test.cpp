@@ -59,7 +59,7 @@ TEST_CASE("refinement finds the coarsest equitable partition") {
 }
 
 TEST_CASE("refinement of a path counts from its ends") {
-  // On a path of 2k nodes each node is told apart by its distance from the nearer end: k classes of 2.
+  // On a path of 2k nodes, a node's class is its distance from the nearer end: k classes of 2.
   constexpr int k = 500;
   LabelledGraph graph;
   for (int v = 0; v < 2 * k; ++v) graph.add_node(0);

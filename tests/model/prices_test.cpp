@@ -231,12 +231,13 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.topology = Racks{8, 8.0, 0_us};
   require_close(4e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, true), 1e-12,
                 "4 co-located servers, uplinks of one link's worth");
-  // 12 workers, 4 of them and 4 dedicated servers in the second rack: what the other 8 push crosses, 8 n.
+  // There are 12 workers; 4 of them and 4 dedicated servers are in the second rack. The pushes of the other 8 cross, 8
+  // n.
   cluster.workers = 12;
   require_close(8e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, false), 1e-12,
                 "servers in a rack with workers");
-  // 10 workers; 2 of them are in the second rack with 6 of 9 servers, the last 3 servers in a third. 8 n leave the
-  // first. 8·6/9 n come into the second and 2·3/9 n leave it. 10·3/9 n come into the third.
+  // There are 10 workers; 2 of them are in the second rack with 6 of 9 servers, the last 3 servers in a third. The
+  // first rack sends 8 n. The second receives 8·6/9 n and sends 2·3/9 n. The third receives 10·3/9 n.
   cluster.workers = 10;
   require_close(8e6, shard_wire(std::vector<Bytes>(9, 1_MB / 9), cluster, false), 1e-12, "servers in two racks");
   // 4 workers and 4 servers in one rack: no uplink at all, n out of each worker, at the latency of the hosts' links.
@@ -266,8 +267,8 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
   require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12,
                 "a co-located server with a faster link than the uplink counts by");
-  // One worker's link is half as fast, so a byte of its time is two bytes of an uplink's. Of 8 servers' 8 n, 4 n are
-  // left there. Of 16 co-located shards' 8·8·n/16 over 2 links' worth, which is 2 n, 1 n is left.
+  // One worker's link is half as fast, so a byte of its time is two bytes of an uplink's. For 8 servers, 4 n of their 8
+  // n are left there. For 16 co-located shards, 8·8·n/16 over 2 links' worth is 2 n, and 1 n is left.
   cluster.groups = {{1, 1.0, 5_Gbps, {}}};
   require_close(4e6, shard_wire(std::vector<Bytes>(8, 1_MB / 8), cluster, false), 1e-12,
                 "a worker slower than the uplink, dedicated");
@@ -405,7 +406,7 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   std::vector<int> expected(2 * 8, 2);        // each worker sends and receives a block of each ring
   expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
   CHECK(load == expected);
-  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s. That is more than 10 MB
+  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s. This is more than 10 MB
   // take inside. The closed form agrees.
   require_close(14 * (9.25e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
   require_close(14 * (9.25e-6 + 4e-3),
@@ -520,7 +521,7 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
 
 TEST_CASE("dedicated servers in the workers' only rack of machines are reached without its uplink") {
   // Unequal shards, whose flows are not simulated. 4 workers are in 2 machines. Half a NIC's 10 us, half an inner
-  // link's 2 us and half of the server's 10 us make 11 us. 4 pushes of 3 MB into the server's 1 GB/s take 12 ms.
+  // link's 2 us and half of the server's 10 us make 11 us. Into the server's 1 GB/s, 4 pushes of 3 MB take 12 ms.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   const std::vector<Bytes> shards = {1_MB, 3_MB};

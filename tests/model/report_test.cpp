@@ -179,7 +179,7 @@ TEST_CASE("a global batch is shared out among each point's workers") {
   CHECK(many.memory->activations == Bytes(16 * 85921512.0));
   // One worker takes 128 passes of 32.
   CHECK(study.points[1].baseline->workload->accumulation == 128);
-  // The document has what was written, so that it may be given other workers.
+  // The document has the written values, so that it may be given other workers.
   const Json again = to_json(study.points[1].scenario)["workload"];
   CHECK(again["batch"] == 32);
   CHECK(again["accumulation"] == 1);

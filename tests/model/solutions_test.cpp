@@ -35,7 +35,7 @@ Solutions solutions_of(const AxisRange& range, const char* metric, std::optional
   return s;
 }
 
-/// 100 ms, and 10 Gb (1.25 GB) at so many bits a second: at most 200 ms from 100 Gb/s on.
+/// 100 ms, and the time of 10 Gb (1.25 GB) on the link: at most 200 ms from 100 Gb/s on.
 Solutions of_bandwidths(std::optional<double> goal = 0.2) {
   return solutions_of(parse_axis_range("1Gbps..1000Gbps"), "step", goal, [](double b) { return 0.1 + 1.25e9 / b; });
 }

@@ -211,7 +211,7 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
         // that it sends or receives. If every host has a shard, it leaves out the share of its own host's.
         const int remote = co_located ? p - 1 : p,
                   copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
-        // A shard adds what was pushed, decodes the sum, and encodes its answer if that is compressed too.
+        // A shard adds the pushed messages, decodes the sum, and encodes its answer if that is compressed, too.
         const double add = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si();
         const double serve_per_raw_byte = codec.decode + (server.two_way ? codec.encode : 0);
         std::vector<double> push_transfer, serve, pull_transfer, pulled;
@@ -365,9 +365,9 @@ TEST_CASE("Pipe-SGD's critical cycle explains its period") {
 }
 
 TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
-  // update → forward → backward → exchange, and the update of step t after the exchange of t-K. c_t and e_t are the
-  // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K}
-  // never delays c_t more than the slower resource does. Therefore e_{T-1} = A + B + (T-1)·max(A, B).
+  // update → forward → backward → exchange, and the update of step t after the exchange of t-K. Computation ends at c_t
+  // and exchange at e_t: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K} never delays
+  // c_t more than the slower resource does. Therefore e_{T-1} = A + B + (T-1)·max(A, B).
   property(
       "for K >= 2",
       [] {

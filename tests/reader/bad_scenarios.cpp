@@ -729,7 +729,7 @@ void add_networks(std::vector<BadScenario>& rows) {
       });
 }
 
-/// Compressors, and what they cannot be combined with.
+/// Compressors, and parts that they cannot be combined with.
 void add_compressors(std::vector<BadScenario>& rows) {
   const auto with = [](const char* compressor, Changes changes = {}) {
     changes.emplace_back("/compressor", json(compressor));

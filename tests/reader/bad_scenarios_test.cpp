@@ -1,4 +1,4 @@
-// Every bad scenario is refused, with where, what, and what is allowed.
+// Every bad scenario is refused, with the place, the value found, and the allowed values.
 #include <chrono>
 #include <ctime>
 #include <functional>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make_suites_test.sh SCENARIOS: suites and tables on disk are those that the scripts write.
+# make_suites_test.sh SCENARIOS: suites and tables on disk are the scripts' output.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# program_test.sh PROGRAM SCENARIOS: exit codes, what goes to which stream, and that a bad scenario touches no file.
+# program_test.sh PROGRAM SCENARIOS: exit codes, the stream of each output, and that a bad scenario touches no file.
 set -uo pipefail
 program=$1 scenarios=$2
 work=$(mktemp -d)
@@ -100,7 +100,7 @@ expect 2 show ring --dtype bf16 && says '--dtype are for workloads'
 expect 0 show compressor top-k && prints '8k, k = max(1, floor(ratio·d))'
 expect 2 show gadget top-k && says 'an unknown kind; allowed: scenario, workload'
 expect 0 show ../good.json && prints_something
-# One's own parts: a file says by its keys what it is; a name is found beside, as a scenario finds it, and listed.
+# One's own parts: a file's keys show its kind. A name is found beside, as a scenario finds it, and listed.
 mkdir out/workloads out/clusters
 cp "$scenarios/workloads/resnet50.json" out/workloads/my-resnet.json
 cp "$scenarios/workloads/vgg16-v100.json" out/workloads/vgg16-v100.json
@@ -127,7 +127,7 @@ expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are fo
 expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
 expect 3 run dgx-h100 && says 'that is a cluster, which a scenario names: "cluster": "dgx-h100"'
 expect 3 run lab && says 'that is a cluster, which a scenario names: "cluster": "lab"'
-# A part is no scenario: one line says what it seems to be and what is done with it.
+# A part is no scenario: one line names its likely kind and its use.
 printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
 while read -r file part use; do
   expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found a document that seems to be a $part; allowed: a scenario; $use"
@@ -144,7 +144,7 @@ rm out/half.json
 : >stdin
 printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "host_cost": "1ns/B"}' >flat.json
 expect 3 run ../flat.json && says '/workers: found an unknown key'
-# Names in one's own parts mean what a scenario in the working folder finds; standard input is read once.
+# Names in one's own parts mean the files that a scenario in the working folder finds; standard input is read once.
 mv out/workloads/my-resnet.json out/workloads/resnet50.json
 sed -i 's/"name": "resnet50"/"name": "my own"/' out/workloads/resnet50.json
 printf '%s' '{"from": "resnet50", "batch": 64}' >out/workloads/mine.json
@@ -188,7 +188,7 @@ expect 0 list strategies && prints '(./strategies) Pipe-SGD: gradients are appli
 expect 0 show compressor compressors/half.json && prints 'meaning: the k elements of largest magnitude'
 expect 0 show half && prints 'meaning: the k elements of largest magnitude'
 rm -r out/strategies out/compressors
-# Names of files need not be UTF-8; JSON has to be, and says U+FFFD for what is not.
+# Names of files need not be UTF-8. JSON has to be, and has U+FFFD for other bytes.
 mkdir out/strategies
 printf '%s' '{"kind": "gossip"}' >$'out/strategies/b\xff.json'
 cp good.json $'out/a\xff.json'
@@ -262,7 +262,7 @@ manifest = document["manifest"]
 batches = [manifest["workloads"][point["scenario"]["workload"]]["batch"] for point in manifest["points"]]
 assert batches == [32, 64] and sorted(manifest["workloads"]) == ["resnet50", "resnet50 #2"], (batches, list(manifest["workloads"]))
 ' || fail 'a table is missing from the manifest'
-# Crossover: of two strategies in two situations; what it cannot do is said before anything is written.
+# Crossover of two strategies in two situations. An impossible request is refused before anything is written.
 two=(crossover ../good.json --set '/strategy=[{"kind":"all-reduce"},{"kind":"pipelined"}]')
 expect 0 "${two[@]}" --along /cluster/link/bandwidth=1Gbps..100Gbps && prints 'compared with strategy all-reduce'
 expect 0 "${two[@]}" --along workers=1..8 --over strategy=pipelined --csv - && prints 'strategy,holds,workers_from,workers_to,speedup_at_from,speedup_at_to'
@@ -297,7 +297,7 @@ fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
 expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own exists at only 2 of the 8 values'
 expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
-# Solve: of one point or many; what it cannot do is said before anything is written.
+# Solve, for one point or many. An impossible request is refused before anything is written.
 expect 0 solve ../good.json --along /cluster/link/bandwidth=1Gbps..100Gbps --for efficiency=0.9 && prints 'reached: efficiency at least 90 %'
 expect 0 solve ../good.json --along workers=2..64:x2 --for step --csv - && prints 'holds,workers_from,workers_to,step_time_s_at_from,step_time_s_at_to'
 expect 0 solve ../good.json --along workers=1..2 --evaluator replay && prints 'throughput by the replay'

@@ -1,4 +1,5 @@
-// The JSON Schema is valid, admits all that is shipped, refuses what a schema can see, and lies on disk as generated.
+// The JSON Schema is valid, admits all shipped files, refuses the faults that a schema can see, and is on disk as
+// generated.
 #include <fstream>
 #include <iterator>
 #include <set>

@@ -109,7 +109,7 @@ TEST_CASE("values that read alike are distinguished by their differences, or els
         Texts{"latency=5us", "latency=9us"});
   CHECK(labels("/strategy", R"([{"kind": "pipelined"}, {"kind": "pipelined", "collective": {"algorithm": "ring"}}])") ==
         Texts{"pipelined", "pipelined (algorithm=ring)"});
-  // Lists, and what is too long for a table, say nothing.
+  // Lists, and texts too long for a table, are left out.
   CHECK(labels("/cluster/topology",
                R"([{"kind": "torus", "dimensions": [2, 4]}, {"kind": "torus", "dimensions": [8, 1]}])") ==
         Texts{"torus #1", "torus #2"});

@@ -72,7 +72,7 @@ TEST_CASE("one asynchronous worker does one thing after the other") {
 
 TEST_CASE("asynchronous workers keep a slow server busy") {
   // γ = 10 ns/B on the server: 100 ms for each push, one after the other. Eight workers compute for 66 ms and ask for
-  // more than it can do, so the server is never idle. p pushes take p·100 ms, a step every 800 ms.
+  // more than it can do, so the server is never idle. Each push takes 100 ms, and a step takes 800 ms.
   Scenario scenario = server(8, Consistency::asynchronous);
   std::get<ParameterServerStrategy>(scenario.strategy).server_reduction_cost = 10_ns_per_B;
   require_close(800_ms, step(scenario), 2e-3, "server-bound");

@@ -129,7 +129,7 @@ TEST_CASE("a ring on nodes and racks costs as much as its one flow per uplink") 
 
 TEST_CASE("a hierarchical all-reduce shares its NICs") {
   // 2 nodes of 4, 2 NICs. Inside, there are 2·3 rounds of n/4 over 100 GB/s and 3 us. Between, there are 2·1 rounds of
-  // n/8 each from all 4 GPUs over 2 NICs of 10 Gb/s. That is n/4 through each, and 28 us.
+  // n/8 each from all 4 GPUs over 2 NICs of 10 Gb/s. Each NIC carries n/4, and this takes 28 us.
   const Bytes n = 80_MB;
   const Cluster cluster = two_nodes();
   // Recursive doubling between two machines is one round of n/4 each, n/2 through each NIC.

@@ -96,8 +96,8 @@ expect(2, "pufferfish-resnet18", "/cluster/link/bandwidth=1Gbps..100Gbps", "--ov
 expect(1, "survey", "/workload/batch=16..512", "--set", shapes, "--set", "/cluster/host_cost=0.01ns/B", "--set", "/cluster/link/bandwidth=25Gbps", "--point", "workers=8", "--point", "compressor=powersgd", "--point", "compressor=top-k", "--point", "compressor=qsparse-local-sgd", "--grid", "6", "--over", "compressor=top-k")
 
 # In closed form: one gradient of n bytes is all-reduced whole by a ring of p workers, in 2(p-1)·alpha + 2(p-1)/p·n/B.
-# fp16 sends half of the bytes, which saves (p-1)/p·n/B. A cast before and one after move n + n/2 each, which costs L +
-# 1.5·n/R each by the device's entry. Both are equal at (p-1)/p·n/B = 2·(L + 1.5·n/R).
+# With fp16, half of the bytes are sent, which saves (p-1)/p·n/B. A cast before and one after move n + n/2 each, which
+# costs L + 1.5·n/R each by the device's entry. Both are equal at (p-1)/p·n/B = 2·(L + 1.5·n/R).
 n, p, L, R = 4e8, 4, 1e-3, 250e9
 device = {"name": "test", "peaks": [{"dtype": "fp32", "rate": "1000TFLOPS", "evidence": "assumed", "source": "test"}],
           **{entry: {"value": value, "evidence": "assumed", "source": "test"} for entry, value in (("memory_bandwidth", "900GB/s"), ("launch_overhead", "5us"), ("compute_efficiency", 1), ("memory_efficiency", 1), ("bend", 4))},

@@ -1,4 +1,4 @@
-// The routes of a Fabric are those that SimGrid takes on the platform built from the same cluster.
+// A Fabric has the same routes as SimGrid on the platform built from the same cluster.
 #include <map>
 #include <random>
 

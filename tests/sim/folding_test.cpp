@@ -331,8 +331,9 @@ TEST_CASE("like parts are simulated once") {
   slow.groups = {{1, 1.0, 1_Gbps, {}}};
   CHECK(ring(slow)[0].flows->system.flows.size() == 2);
 
-  // 512 machines of 8 that share out the state inside: of what is gathered, scattered and summed up, one message each.
-  // A worker's inner link limits it inside, and a NIC two workers' messages between, half of it each.
+  // There are 512 machines of 8 workers, which divide the state inside. Gathering, scattering and summing have one
+  // message each. A worker's inner link limits its messages inside. Between machines, two workers share a NIC, half of
+  // it each.
   ShardedStrategy inside;
   inside.exchange = Exchange{};
   inside.collective.algorithm = inside.all_reduce.algorithm = Algorithm::ring;

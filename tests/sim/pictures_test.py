@@ -22,7 +22,7 @@ import plot_report  # noqa: E402
 from pictures.choice import Asked, choose  # noqa: E402
 from pictures.report import Report  # noqa: E402
 
-# What each question is about; a scenario that is not here is drawn all the same.
+# The picture that each question is about; a scenario that is not here is drawn all the same.
 WANTED = {
     "quickstart": ("lines", "speedup", "workers"), "strong-scaling": ("lines", "speedup", "workers"), "sharded": ("lines", "speedup", "bandwidth"),
     "pipelining": ("lines", "speedup", "bandwidth"), "collectives": ("lines", "busbw_B_per_s", "size"), "nics": ("heatmap", "busbw_B_per_s", "size"),

@@ -21,7 +21,7 @@ std::string platform(const std::string& content) {
          content + "\n</platform>\n";
 }
 
-/// Two hosts and what is between them.
+/// Two hosts and the links between them.
 struct Pair {
   std::string hosts = R"(<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>)";
   std::string link = R"(<link id="l" bandwidth="1GBps" latency="10us"/>)";
@@ -45,7 +45,7 @@ std::string cluster(const std::string& radical, const std::string& more = "") {
   return platform(fmt::format(
       R"(<cluster id="c" prefix="n" suffix="" radical="{}" speed="1Gf" bw="1250MBps" lat="10us" {}/>)", radical, more));
 }
-/// A zone of one host each, and what the zone around them has.
+/// Zones of one host each, and the content of the zone around them.
 std::string nested(const std::string& route) {
   return platform(
       R"(<zone id="w" routing="Full"><zone id="x" routing="Full"><host id="a" speed="1Gf"/></zone>)"

@@ -80,7 +80,7 @@ grep -q '^routing.json: /cluster/topology/file: found "routing.xml", which SimGr
 expect 3 run still.json &&
   says 'still.json: /cluster/topology/file: found "still.xml", whose link "l" has a bandwidth of 0 B/s; allowed: 1e-30 to 1e+15 B/s'
 
-# Routes and hosts: only those that are used.
+# Routes and hosts: only the used ones count.
 expect 3 run apart.json &&
   says 'apart.json: /cluster/topology/file: found no route from "a" to "b", for 2 workers; allowed: routes between all hosts that are used'
 expect 3 run good.json --set /cluster/workers=3 &&

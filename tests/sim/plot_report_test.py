@@ -102,7 +102,7 @@ def choices():
     mixed = [trained(3, 4, 10, variant="vanilla", compressor="none"), trained(2, 4, 20, variant="thin", compressor="none")]
     check(report(["variant", "compressor"], mixed), Asked(), "bars", "throughput_samples_per_s", "variant", None, [], "unlike")
     check(report(["variant", "compressor"], mixed, given=True), Asked(), "bars", "speedup", "variant", None, [], "unlike, but a baseline")
-    # What is asked for.
+    # Choices that the user asks for.
     check(report(["variant", "workers"], scaling), Asked(kind="bars", y="throughput", x="workers", lines="variant"), "bars",
           "throughput_samples_per_s", "workers", "variant", [], "asked bars")
     check(report(["variant", "workers"], scaling), Asked(y="step_time_s", panels=["variant"]), "lines", "step_time_s", "workers", None, ["variant"], "asked panels")

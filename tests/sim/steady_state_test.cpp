@@ -84,7 +84,7 @@ TEST_CASE("steps that approach a period have the period's limit") {
   Period found;
   const int at = first_period(detector, 400, ends(0.1), found);
   // Three steps apart, the streams differ by half of 0.1 s · (0.9^-3 - 1)·0.9^t = 0.0186 s · 0.9^t, or 0.7 of it in two
-  // steps of three. All steps to come differ by 0.134 s · 0.9^t. That is 1e-6 of 6 s from t = 95.1 on, and later for
+  // steps of three. All steps to come differ by 0.134 s · 0.9^t. This is 1e-6 of 6 s from t = 95.1 on, and later for
   // other periods. Counting the largest difference for all eight steps of a span gives 1.75 times as much, which is as
   // little 5.3 steps later.
   CHECK(at >= 96);

@@ -1,4 +1,4 @@
-// When a replay stops, and what is ended before it does; told by hand what happens.
+// The end of a replay, and the steps that are still ended before it; the events are reported by hand.
 #include "sim/replay/step_progress.hpp"
 
 #include <optional>

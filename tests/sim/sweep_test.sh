@@ -70,7 +70,7 @@ expect 0 sweep study.json --cache own.sqlite --csv own.csv
 says '12 replays: 0 from the cache, 12 computed'
 expect 0 sweep study.json --cache own.sqlite --csv own.csv && same one.csv own.csv
 says '12 replays: 12 from the cache, 0 computed'
-# An answer that was altered by hand is told, not passed on.
+# An answer that was altered by hand is reported, not passed on.
 python3 - own.sqlite <<'EOF'
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1])
@@ -81,7 +81,7 @@ expect 1 sweep study.json --cache own.sqlite --csv altered.csv && absent altered
 says 'own.sqlite holds an answer that was altered'
 rm own.sqlite
 
-# A wider study computes only what is new: 1 worker count more, times 2 bandwidths and 2 groupings.
+# A wider study computes only new points: 1 worker count more, times 2 bandwidths and 2 groupings.
 expect 0 sweep study.json --set '/cluster/workers=[2,3,4,8]' --csv wide.csv
 says '16 replays: 12 from the cache, 4 computed'
 # Fields that only show or judge an answer make no new question; fields that change the answer do.
@@ -171,7 +171,7 @@ python3 -c "$axis" 4000 >axis.json && expect 0 sweep axis.json --jobs 1 --csv ax
 python3 -c "$axis" 16000 >axis.json && expect 0 sweep axis.json --jobs 1 --csv axis.csv && long=$(seconds)
 python3 -c "import sys; sys.exit(not $long < 8 * max($short, 0.1))" || fail "4000 values took $short s, 16000 $long s"
 
-# Killed: the output is not there, the cache keeps what was finished, and the same command goes on.
+# After a kill, there is no output, the cache keeps the finished points, and the same command continues.
 forget
 slow='{"name": "slow", "workload": "resnet50-v100",
   "cluster": {"workers": [16, 20, 24, 32], "link": {"bandwidth": ["10Gbps", "20Gbps", "30Gbps", "40Gbps"], "latency": ["5us", "25us"]}},

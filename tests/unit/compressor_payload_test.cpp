@@ -437,7 +437,7 @@ TEST_CASE("the table has a line for every method, in order") {
   for (std::size_t i = 0; i < kinds.size(); ++i) CHECK(compressors()[i].kind == kinds[i]);
   CHECK(find_compressor("dgc").of == CompressorClass::sparsification);
   CHECK_THROWS_AS(find_compressor("zip"), std::invalid_argument);
-  // A method has packing grace if and only if the table says what GRACE sends, apart from those that have one form
+  // A method has packing grace if and only if the table gives GRACE's bytes, apart from methods that have one form
   // only.
   for (const Compressor& compressor : all_compressors()) {
     const bool choosable = std::visit(

@@ -148,7 +148,7 @@ TEST_CASE("no goal, one never reached, and one always reached") {
 }
 
 TEST_CASE("scores of nothing, and without end, are scores") {
-  // Nothing below 1e7, and from 1e8 on what takes no time.
+  // Below 1e7 there is no answer, and from 1e8 on a step takes no time.
   const double infinite = std::numeric_limits<double>::infinity();
   const GoalSearch s = searched(kDecades, 25, 5.0, [=](double v) { return v < 1e7 ? 0.0 : v < 1e8 ? 1.0 : infinite; });
   CHECK(s.best().score == infinite);

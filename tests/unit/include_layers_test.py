@@ -8,7 +8,7 @@ LAYERS = ["models/unit", "models/describe", "models/part", "models/workload", "m
           "models/price", "models/scenario", "models/study", "models/strategy", "models/forecast", "models/equation", "models/report",
           "models/explain", "models/search", "models/validation",
           "sim/platform", "sim/replay", "sim/answer", "sim/program"]
-# These stand beside them, and use nothing of the simulator but what is named.
+# These stand beside them, and use only the named parts of the simulator.
 BESIDE = {"kernels": [], "program": ["models/unit", "models/describe"],
           "calibrate": ["kernels", "program", "models/unit", "models/describe", "models/part", "models/collective", "models/workload", "models/scenario"]}
 

@@ -81,7 +81,7 @@ void check_round_trip(const char* dimension) {
           RC_FAIL(fmt::format("{:.17g} became \"{}\"", value.si(), brief_text(value)));
       },
       2000);
-  // Round numbers of a unit, as people write them: at most as long as what they wrote.
+  // Round numbers of a unit, as people write them: the text is at most as long as the written one.
   property(
       std::string("a round ") + dimension + " keeps a short text",
       [] {
