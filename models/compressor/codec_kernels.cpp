@@ -94,6 +94,7 @@ void add_error_feedback(CodecPlan& plan, const Tensor& tensor) {
   plan.compensate.push_back(sweep("add", 2.0 * dense, dense, tensor, 1));
   plan.remember = plan.decode.first;
   plan.remember.push_back(sweep("subtract", 2.0 * dense, dense, tensor, 1));
+  plan.kept = 1;
 }
 
 CodecPlan uncompressed(const Tensor& tensor) {

@@ -41,6 +41,7 @@ CodecKernel matrix_product(std::string kernel, std::int64_t a, std::int64_t b, s
 CodecKernel orthogonalise(std::int64_t n, std::int64_t r, Bytes element);
 
 /// Decodes all-gathered messages with one code per element, one by one: reads the code, writes (then adds) d values.
+/// `per_element` counts the operations of decoding; the addition is counted here.
 /// With packing grace, a further message is first decoded to memory, then added by a kernel of its own.
 Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packing packing);
 

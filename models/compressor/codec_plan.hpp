@@ -42,7 +42,7 @@ enum class Primitive {
 
 /// One message of one worker. An all-gather of p such messages has n = p·bytes in the notation of models/collective.
 struct Payload {
-  std::string what;
+  std::string what;  ///< what it contains, such as "signs"; messages of one name join those of other tensors
   Primitive primitive = Primitive::all_reduce;
   Bytes bytes{};
   Bytes size_exchange{};  ///< all_gather_unequal: bytes of the sizes, which are gathered first
@@ -72,6 +72,7 @@ struct CodecPlan {
   Decode decode;
   std::vector<CodecKernel>
       remember;            ///< error feedback after encoding: decodes the worker's own message, writes the residual
+  int kept = 0;            ///< copies of the gradient that a worker keeps for the next step: 1 is the residual
   bool votes = false;      ///< the result of `together` for p messages is the message of their sum (packed signs)
   bool recodable = false;  ///< a hop of a ring may decode, sum and encode a slice again at the same size
   std::string assumed;     ///< the assumption about the data in the payload; empty: the payload is exact

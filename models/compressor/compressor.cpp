@@ -123,6 +123,7 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
   append(group.prepare, plan.prepare);
   append(group.compensate, plan.compensate);
   append(group.remember, plan.remember);
+  group.kept = std::max(group.kept, plan.kept);
   append(group.decode.first, plan.decode.first);
   append(group.decode.further, plan.decode.further);
   append(group.decode.together, plan.decode.together);

@@ -38,7 +38,7 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
     why.emplace_back("as if workers beside a shard copied as much as others");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
   if (!exact && !followed && !prices_are_exact(cluster))
-    why.emplace_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches"
+    why.emplace_back(traits(cluster.topology).has_inner_hops ? "from hosts' links alone, without those between switches"
                                              : "from its busiest links and longest routes");
   if (why.empty()) return {};
   return {fmt::format("{}", fmt::join(why, ", and ")), unequal ? kUnequalLeast : kServersLeast, kServersMost};

@@ -22,22 +22,28 @@ std::vector<int> partial_products(const std::vector<int>& factors) {
   return products;
 }
 
-struct LevelsOf {
-  template <class T>
-  std::vector<int> operator()(const T&) const {
-    return {};
+/// A topology without an overload here does not compile.
+struct TraitsOf {
+  TopologyTraits operator()(const Star&) const { return {}; }
+  TopologyTraits operator()(const Nodes& t) const {
+    return {.levels = t.racks ? std::vector{t.gpus_per_node * t.racks->nodes_per_rack} : std::vector<int>{}};
   }
-  std::vector<int> operator()(const Nodes& t) const {
-    return t.racks ? std::vector{t.gpus_per_node * t.racks->nodes_per_rack} : std::vector<int>{};
+  TopologyTraits operator()(const Racks&) const { return {}; }
+  TopologyTraits operator()(const FatTree& t) const {
+    return {.levels = partial_products(t.down), .has_inner_hops = true};
   }
-  std::vector<int> operator()(const FatTree& t) const { return partial_products(t.down); }
-  std::vector<int> operator()(const Torus& t) const { return partial_products(t.dimensions); }
-  std::vector<int> operator()(const Dragonfly& t) const {
-    return partial_products({t.hosts, t.routers, t.chassis, t.groups});
+  TopologyTraits operator()(const Torus& t) const {
+    return {.levels = partial_products(t.dimensions), .has_inner_hops = true, .servers_settle_slowly = true};
   }
+  TopologyTraits operator()(const Dragonfly& t) const {
+    return {.levels = partial_products({t.hosts, t.routers, t.chassis, t.groups}), .has_inner_hops = true};
+  }
+  TopologyTraits operator()(const SimGridXml&) const { return {}; }
 };
 
 }  // namespace
+
+TopologyTraits traits(const Topology& topology) { return std::visit(TraitsOf{}, topology); }
 
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
@@ -46,7 +52,7 @@ Machines machines(const Cluster& cluster) {
     all.nics = nodes->nics;
     all.nic_of_gpu = nodes->nic_of_gpu;
   }
-  all.levels = std::visit(LevelsOf{}, cluster.topology);
+  all.levels = traits(cluster.topology).levels;
   return all;
 }
 
@@ -64,11 +70,6 @@ bool uplinks_matter(const Cluster& cluster, int machines) {
   const Nodes* nodes = nodes_in_racks(cluster);
   return nodes && machines > nodes->racks->nodes_per_rack &&
          (nodes->racks->oversubscription > 1 || nodes->racks->uplink_latency > Seconds{});
-}
-
-bool has_inner_hops(const Cluster& cluster) {
-  return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) ||
-         std::holds_alternative<Dragonfly>(cluster.topology);
 }
 
 }  // namespace stepcast

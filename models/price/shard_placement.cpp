@@ -9,7 +9,7 @@ namespace stepcast {
 int shard_host(const Cluster& cluster, int shards, bool co_located, int j) {
   const int p = cluster.workers;
   if (!co_located) return p + j;
-  if (has_inner_hops(cluster)) return static_cast<int>(std::int64_t{j} * p / shards);
+  if (traits(cluster.topology).has_inner_hops) return static_cast<int>(std::int64_t{j} * p / shards);
   const int size = natural_group(cluster), groups = (p - 1) / size + 1, of_last = p - (groups - 1) * size;
   // The last machine or rack may be smaller. It is skipped once each of its workers has a shard.
   const int with_last = of_last * groups;

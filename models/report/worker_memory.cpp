@@ -24,15 +24,10 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 }
 
 Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
-  if (std::holds_alternative<Dgc>(compressor)) return workload.gradient_bytes * 2.0;
-  if (std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor))
-    return {};
-  // A compressor that leaves a tensor unchanged has no error to remember.
-  const bool remembers =
-      std::any_of(workload.gradients.begin(), workload.gradients.end(), [&](const Gradient& gradient) {
-        return !make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).remember.empty();
-      });
-  return remembers ? workload.gradient_bytes : Bytes{};
+  int kept = 0;
+  for (const Gradient& gradient : workload.gradients)
+    kept = std::max(kept, make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).kept);
+  return workload.gradient_bytes * static_cast<double>(kept);
 }
 
 /// Units that are gathered and not yet released: the one in use and those prefetched.

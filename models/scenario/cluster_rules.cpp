@@ -64,8 +64,9 @@ class Checker {
                   : fmt::format("{} workers", s_.cluster.workers);
   }
 
-  template <class T>
-  void check_topology(const T&, const Cluster&) {}
+  void check_topology(const Star&, const Cluster&) {}
+  void check_topology(const Racks&, const Cluster&) {}
+  void check_topology(const SimGridXml&, const Cluster&) {}
   void check_topology(const Nodes& t, const Cluster& c) {
     if (c.workers % t.gpus_per_node != 0 && c.workers > t.gpus_per_node)
       fault("/cluster/workers", fmt::format("{} with {} GPUs on a node", c.workers, t.gpus_per_node),

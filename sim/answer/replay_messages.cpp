@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/exactness.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/folding.hpp"
@@ -71,7 +72,7 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }
   if (graph.asynchronous) with_shards *= steps_of_slowest(scenario.cluster, graph);
-  const bool converges = with_shards > 0 && std::holds_alternative<Torus>(scenario.cluster.topology);
+  const bool converges = with_shards > 0 && traits(scenario.cluster.topology).servers_settle_slowly;
   const double steps = !has_steady_state(scenario) ? scenario.evaluation.max_steps
                        : converges                 ? kStepsToConvergence
                                                    : kStepsToSteadyState;
