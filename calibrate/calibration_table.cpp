@@ -14,11 +14,11 @@
 namespace stepcast::calibrate {
 namespace {
 
-/// Median over a pass's methods of warm over cold time at their largest size; NaN without warm samples.
-double warm_share(const std::string& pass, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
+/// Median over a role's methods of warm over cold time at their largest size; NaN without warm samples.
+double warm_share(const std::string& role, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
   std::vector<double> shares;
   for (const auto& [name, sizes] : pooled)
-    if (const Pooled& largest = std::prev(sizes.end())->second; largest.pass == pass && largest.warm > 0)
+    if (const Pooled& largest = std::prev(sizes.end())->second; largest.role == role && largest.warm > 0)
       shares.push_back(largest.warm / largest.median);
   return shares.empty() ? std::nan("") : median(shares);
 }

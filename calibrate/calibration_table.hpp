@@ -13,7 +13,7 @@ namespace stepcast::calibrate {
 std::string memory_rate(BytesPerSecond rate);
 
 /// The device's own rates, then a row for each kernel entry: rates, bends, errors on the sizes held out, spreads, and
-/// samples. A row also has the gain of a warm L2 at the largest size, as a median over the pass's methods. The profile
+/// samples. A row also has the gain of a warm L2 at the largest size, as a median over the role's methods. The profile
 /// does not contain this gain.
 ///
 /// The number of kinds of layer work follows. Each step measured as a whole stands beside the assembled one. With

@@ -23,7 +23,7 @@ struct EventOverhead {
 /// @pre n > 1
 EventOverhead event_overhead(double single, double chain, double n);
 
-/// The records with e subtracted from every sample. Each time of a pass loses e over its repeats. At least l over the
+/// The records with e subtracted from every sample. Each time of a kernel loses e over its repeats. At least l over the
 /// repeats remains, since every run launches a kernel. A time below that stays unchanged.
 std::vector<Record> without_events(std::vector<Record> records, const EventOverhead& overhead);
 

@@ -85,7 +85,7 @@ Record measure_one(const Task& task, const MeasureOptions& options, const Surrou
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
     for (double& seconds : *series) seconds /= subject.repeats;
   return {subject.name,
-          subject.pass,
+          subject.role,
           subject.method,
           task.size,
           options.start,

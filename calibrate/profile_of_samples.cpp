@@ -48,28 +48,28 @@ EventOverhead overhead_in(const ByName& raw) {
   return event_overhead(single.median, chain.repeats * chain.median, chain.repeats);
 }
 
-/// The timings and figures of a pass.
-struct PassSamples {
+/// The timings and figures of a role.
+struct RoleSamples {
   std::vector<Timing> timings;
   std::set<std::string> methods;
   std::vector<double> iqrs, start_spreads;
   std::int64_t samples = 0, discarded = 0;
 };
 
-std::map<std::string, PassSamples> by_pass(const ByName& pooled) {
-  std::map<std::string, PassSamples> passes;
+std::map<std::string, RoleSamples> by_role(const ByName& pooled) {
+  std::map<std::string, RoleSamples> roles;
   for (const auto& [name, sizes] : pooled)
     for (const auto& [size, one] : sizes) {
-      if (one.pass.empty()) continue;
-      PassSamples& pass = passes[one.pass];
-      pass.timings.push_back({size, one.bytes, one.flops, one.median});
-      pass.methods.insert(one.method);
-      pass.iqrs.push_back(one.iqr);
-      pass.start_spreads.push_back(one.start_spread);
-      pass.samples += one.samples;
-      pass.discarded += one.discarded;
+      if (one.role.empty()) continue;
+      RoleSamples& role = roles[one.role];
+      role.timings.push_back({size, one.bytes, one.flops, one.median});
+      role.methods.insert(one.method);
+      role.iqrs.push_back(one.iqr);
+      role.start_spreads.push_back(one.start_spread);
+      role.samples += one.samples;
+      role.discarded += one.discarded;
     }
-  return passes;
+  return roles;
 }
 
 std::size_t distinct_sizes(const std::vector<Timing>& timings) {
@@ -78,10 +78,10 @@ std::size_t distinct_sizes(const std::vector<Timing>& timings) {
   return sizes.size();
 }
 
-/// @throws std::invalid_argument where the pass cannot be fitted
-KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint64_t seed) {
-  const Judged judged = fit_and_judge(pass.timings, seed);
-  const auto [least, most] = std::minmax_element(pass.timings.begin(), pass.timings.end(),
+/// @throws std::invalid_argument where the role cannot be fitted
+KernelEntry entry_of(const std::string& name, const RoleSamples& role, std::uint64_t seed) {
+  const Judged judged = fit_and_judge(role.timings, seed);
+  const auto [least, most] = std::minmax_element(role.timings.begin(), role.timings.end(),
                                                  [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
   KernelEntry entry;
   entry.name = name;
@@ -90,7 +90,7 @@ KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint
   if (judged.fit.seconds_per_flop > 0) entry.peak = rounded(FlopsPerSecond(1 / judged.fit.seconds_per_flop));
   entry.evidence = Evidence::measured;
   entry.source =
-      fmt::format("stepcast-calibrate, L2 flushed before each time; methods {}", fmt::join(pass.methods, ", "));
+      fmt::format("stepcast-calibrate, L2 flushed before each time; methods {}", fmt::join(role.methods, ", "));
   // Rounding must not let time fall from one knot to the next.
   Seconds before = entry.launch;
   for (const auto& knot : judged.fit.knots) {
@@ -100,11 +100,11 @@ KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint
   entry.range = BytesRange{Bytes(least->bytes), Bytes(most->bytes)};
   entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error),
                            judged.fitted, judged.held_out};
-  entry.iqr = rounded(median(pass.iqrs));
-  entry.start_spread = rounded(median(pass.start_spreads));
+  entry.iqr = rounded(median(role.iqrs));
+  entry.start_spread = rounded(median(role.start_spreads));
   entry.spread = rounded(combined({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
-  entry.samples = pass.samples;
-  entry.discarded = pass.discarded;
+  entry.samples = role.samples;
+  entry.discarded = role.discarded;
   return entry;
 }
 
@@ -195,7 +195,7 @@ ByName pool(const std::vector<Record>& records) {
   ByName result;
   for (const auto& [name, sizes] : groups)
     for (const auto& [size, starts] : sizes) {
-      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops,
+      Pooled one{starts.front()->role, starts.front()->method, starts.front()->bytes, starts.front()->flops,
                  starts.front()->repeats};
       std::vector<double> cold, warm, medians, clocks;
       for (const Record* start : starts) {
@@ -248,12 +248,12 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
                                 "that unmeasured layers are as efficient as large matrix products"};
   profile.memory_efficiency = {1.0, Evidence::assumed, "that unmeasured layers are as efficient as a large copy"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
-  for (const auto& [pass, samples] : by_pass(pooled)) {
+  for (const auto& [role, samples] : by_role(pooled)) {
     if (distinct_sizes(samples.timings) < kLeastSizes) continue;
     try {
-      profile.kernels.push_back(entry_of(pass, samples, seed));
+      profile.kernels.push_back(entry_of(role, samples, seed));
     } catch (const std::invalid_argument& error) {  // the others are good
-      profile.description += fmt::format("; no entry for {}: {}", pass, error.what());
+      profile.description += fmt::format("; no entry for {}: {}", role, error.what());
     }
   }
   for (const LayerToMeasure& layer : layers_to_measure(steps))
@@ -271,7 +271,7 @@ std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vect
                                    const std::vector<StepToMeasure>& steps) {
   std::vector<Record> warm;
   for (const Record& record : records) {
-    if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // in no step
+    if (!record.role.empty() && record.role.find("-update/") == std::string::npos) continue;  // in no step
     warm.push_back(record);
     warm.back().cold = record.warm;
   }

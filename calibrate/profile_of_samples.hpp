@@ -22,14 +22,14 @@ inline constexpr const char* kProducts[] = {"device/product-fp32", "device/produ
                                             "device/product-bf16"};
 }  // namespace own
 
-/// Distinct sizes that a pass needs for an entry; some of them judge the fit to the others.
+/// Distinct sizes that a role needs for an entry; some of them judge the fit to the others.
 inline constexpr int kLeastSizes = 10;
 
 /// Cold samples of one subject at one size, those of all process starts together.
 struct Pooled {
-  std::string pass, method;
+  std::string role, method;
   double bytes = 0, flops = 0;
-  double repeats = 1;       ///< passes of a sample
+  double repeats = 1;       ///< runs of the kernel in a sample
   double median = 0;        ///< s
   double iqr = 0;           ///< distance of the quartiles of single times over the median
   double start_spread = 0;  ///< largest less least median of a process start, over the median
@@ -50,11 +50,11 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 
 /// The profile, with the events' own time subtracted from every sample (calibrate/event_overhead.hpp). It has the
-/// device's own rates, and an entry for each pass, fitted to 70 % of the sizes. A pass pools its methods' times, since
-/// the simulator knows passes by name alone.
+/// device's own rates, and an entry for each role, fitted to 70 % of the sizes. A role pools its methods' times, since
+/// the simulator knows roles by name alone.
 ///
 /// An entry's iqr and start_spread are medians over its sizes. Its spread adds up half of each of these, and the fit's
-/// median error on sizes held out. Passes with fewer than kLeastSizes get no entry. Neither do passes that cannot be
+/// median error on sizes held out. Roles with fewer than kLeastSizes get no entry. Neither do roles that cannot be
 /// fitted; the description names them. Numbers are rounded to six digits, more than a clock has.
 ///
 /// It also has an entry for each kind of layer of `steps`, and the roofline's distance from these entries. Each step

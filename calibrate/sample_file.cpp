@@ -76,7 +76,7 @@ std::string first_difference(const Json& found, const Json& here, const std::str
 }  // namespace
 
 Json to_json(const Record& r) {
-  return {{"name", r.name},      {"pass", r.pass},           {"method", r.method}, {"size", r.size},
+  return {{"name", r.name},      {"role", r.role},           {"method", r.method}, {"size", r.size},
           {"start", r.start},    {"repeats", r.repeats},     {"bytes", r.bytes},   {"flops", r.flops},
           {"clock_hz", r.clock}, {"discarded", r.discarded}, {"steady", r.steady}, {"settled", r.settled},
           {"cold_s", r.cold},    {"warm_s", r.warm}};
@@ -85,7 +85,7 @@ Json to_json(const Record& r) {
 Record record_of(const Json& json) {
   Record r;
   json.at("name").get_to(r.name);
-  json.at("pass").get_to(r.pass);
+  json.at("role").get_to(r.role);
   json.at("method").get_to(r.method);
   json.at("size").get_to(r.size);
   json.at("start").get_to(r.start);

@@ -19,10 +19,10 @@ namespace stepcast::calibrate {
 /// The file format's version. Version 1 had no repeats; its device/launch was one kernel between the events.
 inline constexpr int kSamplesVersion = 2;
 
-/// Samples of one subject at one size in one process start. Times are those of one pass, and contain their share of the
+/// Samples of one subject at one size in one process start. Times are those of one run of the kernel, and contain their share of the
 /// events' own time.
 struct Record {
-  std::string name, pass, method;
+  std::string name, role, method;
   std::int64_t size = 0;
   int start = 0;
   double bytes = 0, flops = 0;
@@ -30,7 +30,7 @@ struct Record {
   double clock = 0;                ///< Hz, median during the cold samples; 0: not known
   int discarded = 0;               ///< cold samples left out
   bool steady = false, settled = false;
-  double repeats = 1;  ///< passes of a sample
+  double repeats = 1;  ///< runs of the kernel in a sample
 };
 
 nlohmann::ordered_json to_json(const Record& record);

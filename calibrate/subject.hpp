@@ -15,12 +15,12 @@ namespace stepcast::calibrate {
 
 struct Subject {
   std::string name;    ///< unique: with a size, the key of its samples
-  std::string pass;    ///< the profile's entry that it feeds, a compressor's pass or an update; otherwise empty
-  std::string method;  ///< tells it from others of that pass
+  std::string role;    ///< the profile's entry that it feeds, a compressor's kernel or an update; otherwise empty
+  std::string method;  ///< tells it from others of that role
   std::vector<std::int64_t> sizes;
-  std::function<double(std::int64_t size)> bytes;  ///< read and written by one pass
-  std::function<double(std::int64_t size)> flops;  ///< operations of one pass
-  double repeats = 1;                              ///< passes of one run; times are divided by it
+  std::function<double(std::int64_t size)> bytes;  ///< read and written by one run
+  std::function<double(std::int64_t size)> flops;  ///< operations of one run
+  double repeats = 1;                              ///< runs of one sample; times are divided by it
   /// Describes a difference from the reference; empty function: nothing to check. A subject that differs is not timed.
   std::function<std::optional<std::string>()> check;
   /// Allocates and fills. @throws what the device throws; LeftOut where that concerns this subject alone

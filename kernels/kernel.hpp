@@ -4,7 +4,7 @@
 //       time(kernel.launch..., n) -> launch + kernel.bytes(n)/bandwidth
 //
 // One list, compressor_kernels(), serves the tests, the harness of calibrate/ and the simulator. The simulator goes by
-// `pass`: it is the name of a CodecKernel of models/compressor/, whose price comes from the measurements of calibrate/.
+// `role`: it is the name of a CodecKernel of models/compressor/, whose price comes from the measurements of calibrate/.
 // The CUDA launches stand in kernels/cuda/launch.hpp under the same names.
 #pragma once
 
@@ -82,8 +82,8 @@ struct Buffer {
 };
 
 struct Kernel {
-  std::string pass;    ///< as models/compressor/ calls it
-  std::string method;  ///< the compressor's kind, or another word that tells it from others of that pass
+  std::string role;    ///< as models/compressor/ calls it
+  std::string method;  ///< the compressor's kind, or another word that tells it from others of that role
   std::vector<std::int64_t> parameters;
   std::function<std::vector<Buffer>(std::int64_t n)> buffers;
   std::function<double(std::int64_t n)> bytes;  ///< least bytes to move: inputs once, outputs once, per sweep
@@ -104,7 +104,7 @@ struct Kernel {
   /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
   bool slow = false;
 
-  [[nodiscard]] std::string name() const { return pass + "/" + method; }
+  [[nodiscard]] std::string name() const { return role + "/" + method; }
   /// The name and the parameters: "batch_norm-forward/fp32 [64, 112, 112]".
   [[nodiscard]] std::string described() const;
 };

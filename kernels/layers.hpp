@@ -3,7 +3,7 @@
 //
 // Tensors are dense and row-major. Images are batch x channels x height x width; vectors are (batch·rows) x width;
 // weights are out x in (x height x width). Parameters and their gradients are of the layer's type; sums are in fp32.
-// Kernel::pass names layer and part ("conv2d-forward"). Kernel::method names the precision; for convolutions, the path
+// Kernel::role names layer and part ("conv2d-forward"). Kernel::method names the precision; for convolutions, the path
 // comes before it ("fp32", "cudnn-bf16").
 #pragma once
 

@@ -44,8 +44,8 @@ def read_samples(profile_path, profile):
         next(file)  # the header
         for line in file:
             record = json.loads(line)
-            if record["pass"]:
-                group = found[record["pass"], record["method"], record["size"]]
+            if record["role"]:
+                group = found[record["role"], record["method"], record["size"]]
                 group["bytes"], group["flops"] = record["bytes"], record["flops"]
                 group["seconds"] += [max(seconds - events / record["repeats"], min(seconds, launch / record["repeats"])) for seconds in record["cold_s"]]
     return found

@@ -106,7 +106,7 @@ Subject product_subject(const Timer& timer, const char* name, cudaDataType_t typ
           prepare};
 }
 
-/// A seed of its own for each kernel, so that kernels of one pass are measured at different sizes.
+/// A seed of its own for each kernel, so that kernels of one role are measured at different sizes.
 std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   for (const char c : name) seed = 31 * seed + static_cast<unsigned char>(c);
   return seed;
@@ -150,7 +150,7 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
   };
   const int count = kernel.slow ? std::min(sizes.count, kLeastSizes + 2) : sizes.count;  // two may be left out
   return {kernel.name(),
-          kernel.pass,
+          kernel.role,
           kernel.method,
           log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), count, seed),
           kernel.bytes,
@@ -163,7 +163,7 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
 
 Subject update_subject(const Timer& timer, const UpdateToMeasure& update, const Sizes& sizes) {
   Subject subject = kernel_subject(timer, update.kernel, sizes.of_updates());
-  subject.pass = update.entry;
+  subject.role = update.entry;
   return subject;
 }
 

@@ -31,7 +31,7 @@ using namespace stepcast;
 using namespace stepcast::calibrate;
 using kernels::Precision;
 
-constexpr double kStreamingAim = 0.8, kPassesAim = 3, kProductsAim = 0.9;
+constexpr double kStreamingAim = 0.8, kCopiesAim = 3, kProductsAim = 0.9;
 constexpr std::uint64_t kSeed = 3;
 
 /// Kernels of which no rate is asked: they address memory at random, sort, or compute more than they move.
@@ -41,7 +41,7 @@ bool is_streaming(const Subject& subject) {
       "quantile-edges", "segment-means", "matrix-product", "reconstruct-subtract", "gram-schmidt", "svd"};
   const bool selects = subject.name == "compensate-encode-remember/top-k";
   return !selects && subject.repeats == 1 && std::none_of(kOthers.begin(), kOthers.end(), [&](const char* other) {
-    return subject.pass.starts_with(other);
+    return subject.role.starts_with(other);
   });
 }
 
@@ -92,9 +92,9 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
     const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n),
                  share = bytes / seconds / copy_rate;
     if (subject.name == "select-compact/top-k") {
-      const double passes = subject.repeats * seconds * copy_rate / (4.0 * static_cast<double>(n));  // both sweeps
-      table.add(subject.name, seconds, bytes, fmt::format("{:.2f} passes (at most {})", passes, kPassesAim),
-                passes <= kPassesAim);
+      const double copies = subject.repeats * seconds * copy_rate / (4.0 * static_cast<double>(n));  // both sweeps
+      table.add(subject.name, seconds, bytes, fmt::format("{:.2f} copies (at most {})", copies, kCopiesAim),
+                copies <= kCopiesAim);
     } else if (is_streaming(subject)) {
       table.add(subject.name, seconds, bytes,
                 fmt::format("{:.1f} % of a copy (at least {:.0f})", 100 * share, 100 * kStreamingAim),
@@ -104,8 +104,8 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
     }
   };
   for (const Subject& subject : subjects)
-    if (!subject.pass.empty())
-      or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
+    if (!subject.role.empty())
+      or_left_out(subject.name, [&] { measure(subject); });  // without a role: the device's own rates
 }
 
 /// C = A·B: m x k by k x n, each in memory as it is or as its transpose.

@@ -15,11 +15,11 @@ namespace {
 constexpr double kFunctionTolerance = 0x1p-20;
 
 /// @param elements  read and written, for each element of the layer
-Kernel elementwise(const std::string& pass, const char* method, std::int64_t elements,
+Kernel elementwise(const std::string& role, const char* method, std::int64_t elements,
                    std::vector<Buffer> (*buffers)(std::int64_t count), double tensors, std::size_t size,
                    double operations, void (*each)(const Call&, std::int64_t)) {
   const auto per_sample = static_cast<double>(elements);
-  return {pass,
+  return {role,
           method,
           {elements},
           [=](std::int64_t n) { return buffers(n * elements); },
@@ -64,8 +64,8 @@ LayerKernels activation(const std::string& name, std::int64_t elements) {
 /// The mask costs no memory: 2 tensors in either direction.
 template <class T>
 LayerKernels dropout_kernels(std::int64_t elements) {
-  const auto make = [=](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
-    return elementwise(pass, kMethod<T>, elements, buffers, 2, sizeof(T), 1, [](const Call& c, std::int64_t i) {
+  const auto make = [=](const char* role, std::vector<Buffer> (*buffers)(std::int64_t)) {
+    return elementwise(role, kMethod<T>, elements, buffers, 2, sizeof(T), 1, [](const Call& c, std::int64_t i) {
       const RandomWords random = random_words(c.seed, static_cast<std::uint64_t>(i / 4));
       put(c.at<T>(1), i, dropout(real(c.at<T>(0), i), random.word[i % 4]));
     });
@@ -102,8 +102,8 @@ LayerKernels activation_layer(const ActivationShape& shape, Precision precision)
 /// Backward: a sum passes its gradient on unchanged. Where its two branches began, their gradients are summed.
 LayerKernels add_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    const auto make = [&](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
-      return elementwise(pass, kMethod<T>, shape.elements, buffers, 3, sizeof(T), 1, [](const Call& c, std::int64_t i) {
+    const auto make = [&](const char* role, std::vector<Buffer> (*buffers)(std::int64_t)) {
+      return elementwise(role, kMethod<T>, shape.elements, buffers, 3, sizeof(T), 1, [](const Call& c, std::int64_t i) {
         put(c.at<T>(2), i, real(c.at<T>(0), i) + real(c.at<T>(1), i));
       });
     };
@@ -155,8 +155,8 @@ LayerKernels multiply_layer(const ElementwiseShape& shape, Precision precision) 
 
 LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    const auto make = [&](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
-      return elementwise(pass, kMethod<T>, shape.elements, buffers, 2, sizeof(T), 0,
+    const auto make = [&](const char* role, std::vector<Buffer> (*buffers)(std::int64_t)) {
+      return elementwise(role, kMethod<T>, shape.elements, buffers, 2, sizeof(T), 0,
                          [](const Call& c, std::int64_t i) { c.at<T>(1)[i] = c.at<T>(0)[i]; });
     };
     return LayerKernels{make("concat-forward",

@@ -13,7 +13,7 @@ constexpr std::int64_t kLeastElements = 4;  // elements in a batch norm's channe
 /// The part of `layer` of the same name.
 Kernel same_part(const LayerKernels& layer, const Kernel& kernel) {
   for (const Kernel* part : layer.parts())
-    if (part->pass == kernel.pass) return *part;
+    if (part->role == kernel.role) return *part;
   return kernel;
 }
 
@@ -39,27 +39,27 @@ std::int64_t part_of(std::int64_t count, double share, std::int64_t least = 1) {
 Kernel shortened(const Kernel& kernel, double share) {
   const std::int64_t* p = kernel.parameters.data();
   const auto [precision, path] = method_of(kernel);
-  if (kernel.pass.starts_with("linear-")) {
+  if (kernel.role.starts_with("linear-")) {
     LinearShape s = linear_shape(p);
     s.rows = part_of(s.rows, share);
     return same_part(linear_layer(s, precision), kernel);
   }
-  if (kernel.pass.starts_with("lstm-")) {
+  if (kernel.role.starts_with("lstm-")) {
     LstmShape s = lstm_shape(p);
     s.steps = part_of(s.steps, share);
     return same_part(lstm_layer(s, precision), kernel);
   }
-  if (kernel.pass.starts_with("attention-")) {
+  if (kernel.role.starts_with("attention-")) {
     AttentionShape s = attention_shape(p);
     s.sequence = part_of(s.sequence, share);
     return same_part(attention_layer(s, precision), kernel);
   }
-  if (kernel.pass.starts_with("conv2d-")) {
+  if (kernel.role.starts_with("conv2d-")) {
     Conv2dShape s = conv2d_shape(p);
     s.height = part_of(s.height, share, s.kernel_height);
     return same_part(conv2d_layer(s, precision, path), kernel);
   }
-  if (kernel.pass.starts_with("conv-transpose2d-")) {
+  if (kernel.role.starts_with("conv-transpose2d-")) {
     ConvTranspose2dShape s = conv_transpose2d_shape(p);
     s.height = part_of(s.height, share);
     return same_part(conv_transpose2d_layer(s, precision), kernel);
@@ -70,7 +70,7 @@ Kernel shortened(const Kernel& kernel, double share) {
 }  // namespace
 
 ShapeToCheck shape_to_check(const Kernel& kernel) {
-  const std::int64_t batch = kernel.pass.starts_with("batch_norm-")
+  const std::int64_t batch = kernel.role.starts_with("batch_norm-")
                                  ? ceil_div(kLeastElements, kernel.parameters[1] * kernel.parameters[2])
                                  : 1;
   const double operations = kernel.flops(batch);

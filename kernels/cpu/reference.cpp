@@ -71,7 +71,7 @@ Numbers column_sums(const Numbers& x, std::int64_t columns) {
   return sums;
 }
 
-Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters,
+Kernel layer_kernel(std::string role, std::string method, std::vector<std::int64_t> parameters,
                     std::function<std::vector<Buffer>(std::int64_t)> buffers, std::function<double(std::int64_t)> flops,
                     std::function<void(const Call&)> reference) {
   const auto bytes = [buffers](std::int64_t n) {
@@ -79,7 +79,7 @@ Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64
     for (const Buffer& buffer : buffers(n)) sum += real(buffer.count) * static_cast<double>(size_of(buffer.element));
     return sum;
   };
-  return {std::move(pass), std::move(method), std::move(parameters), std::move(buffers),
+  return {std::move(role), std::move(method), std::move(parameters), std::move(buffers),
           bytes,           std::move(flops),  std::move(reference)};
 }
 

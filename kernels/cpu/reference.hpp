@@ -111,18 +111,18 @@ inline Buffer product_result(Role role, const char* name, Precision precision, s
 }
 
 /// A kernel whose least traffic is each of its buffers once.
-Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters,
+Kernel layer_kernel(std::string role, std::string method, std::vector<std::int64_t> parameters,
                     std::function<std::vector<Buffer>(std::int64_t)> buffers, std::function<double(std::int64_t)> flops,
                     std::function<void(const Call&)> reference);
 
 inline double real(std::int64_t count) { return static_cast<double>(count); }
 
-/// kernel(pass, buffers, operations of a sample, reference) for the passes of a layer.
+/// kernel(role, buffers, operations of a sample, reference) for the parts of a layer.
 inline auto kernel_maker(std::vector<std::int64_t> parameters, Precision p) {
-  return [parameters = std::move(parameters), p](const char* pass, auto buffers, double operations,
+  return [parameters = std::move(parameters), p](const char* role, auto buffers, double operations,
                                                  void (*reference)(const Call&, Precision)) {
     return layer_kernel(
-        pass, name_of(p), parameters, buffers, [=](std::int64_t n) { return real(n) * operations; },
+        role, name_of(p), parameters, buffers, [=](std::int64_t n) { return real(n) * operations; },
         [=](const Call& call) { reference(call, p); });
   };
 }

@@ -12,10 +12,10 @@ constexpr std::int64_t kAdamStep = 10;
 
 /// gradient, weight, state ..., copy; update(call, i) of an element.
 template <class T>
-Kernel update(const char* pass, std::vector<std::int64_t> parameters, std::vector<Buffer> (*states)(std::int64_t),
+Kernel update(const char* role, std::vector<std::int64_t> parameters, std::vector<Buffer> (*states)(std::int64_t),
               int count, void (*each)(const Call&)) {
   const double copy = sizeof(T) == 4 ? 0 : sizeof(T);
-  return {pass,
+  return {role,
           kMethod<T>,
           std::move(parameters),
           [=](std::int64_t n) {

@@ -28,7 +28,7 @@ struct Running {
   }
 };
 
-/// softmax(scale·row) in place, a warp a row. One pass finds maximum and sum, a second one writes; it finds the row in
+/// softmax(scale·row) in place, a warp a row. One sweep finds maximum and sum, a second one writes; it finds the row in
 /// the cache.
 template <class T>
 __global__ void soften(T* rows, std::int64_t count, std::int64_t width, float scale) {

@@ -1,4 +1,4 @@
-// Two kernels a pass. The first leaves each slice's part of a channel's sums in scratch. In the second, each block adds
+// Two kernels each way. The first leaves each slice's part of a channel's sums in scratch. In the second, each block adds
 // the parts up for itself, and sweeps again. A channel is cut into as many slices as fill the device.
 #include <algorithm>
 

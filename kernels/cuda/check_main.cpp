@@ -58,7 +58,7 @@ std::vector<Task> list_tasks(std::int64_t largest) {
   };
   for (const Kernel& kernel : compressor_kernels()) add(kernel, kSizes, kInputs);
   for (const Kernel& kernel : block_layer_kernels()) {
-    if (kernel.pass.ends_with("-update")) add(kernel, kSizes, kInputs);
+    if (kernel.role.ends_with("-update")) add(kernel, kSizes, kInputs);
     else add(kernel, kBatches, kInputs);
   }
   for (const Kernel& kernel : product_layer_kernels()) add(kernel, kBatches, kNumbers);

@@ -36,17 +36,17 @@ std::vector<CodecKernel> decode_kernels(const CodecPlan& plan, int p) {
   const Decode& decode = plan.decode;
   std::vector<CodecKernel> kernels;
   if (p > 1 && !decode.together.empty()) {
-    for (CodecKernel pass : decode.together) {
-      pass.read *= p;
-      pass.flops *= p;
-      kernels.push_back(std::move(pass));
+    for (CodecKernel kernel : decode.together) {
+      kernel.read *= p;
+      kernel.flops *= p;
+      kernels.push_back(std::move(kernel));
     }
   } else {
     kernels = decode.first;
     if (p > 1)
-      for (CodecKernel pass : decode.further) {
-        pass.repeats *= p - 1;
-        kernels.push_back(std::move(pass));
+      for (CodecKernel kernel : decode.further) {
+        kernel.repeats *= p - 1;
+        kernels.push_back(std::move(kernel));
       }
   }
   append(kernels, plan.decode.finish);
@@ -75,14 +75,14 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p) {
 
 Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) {
   Seconds sum{};
-  for (const CodecKernel& pass : kernels) {
-    if (pass.fixed > Seconds{}) {
-      sum += pass.fixed * pass.repeats;
+  for (const CodecKernel& one : kernels) {
+    if (one.fixed > Seconds{}) {
+      sum += one.fixed * one.repeats;
       continue;
     }
-    const auto known = rates.measured.find(pass.kernel);
-    const KernelRates& kernel = known == rates.measured.end() ? rates.all : known->second;
-    sum += pass.repeats * rates.slowdown * kernel.time(pass.read + pass.written, pass.flops);
+    const auto known = rates.measured.find(one.kernel);
+    const KernelRates& measured = known == rates.measured.end() ? rates.all : known->second;
+    sum += one.repeats * rates.slowdown * measured.time(one.read + one.written, one.flops);
   }
   return sum;
 }

@@ -13,6 +13,8 @@
 namespace stepcast {
 namespace {
 
+constexpr bool kIgnoresComments = true;  // as people write them, // and /* */
+
 /// A first walk over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
 /// separate from the parser: the parser's own callback scans a whole list at the end of each object in it.
 class Watch : public Json::json_sax_t {
@@ -157,8 +159,8 @@ Json parse_json(std::string_view text, const std::string& file) {
   if (text.size() > kMaxFileBytes) throw ScenarioError({too_large(file)});
   Watch watch(file);
   try {
-    Json::sax_parse(text.begin(), text.end(), &watch);
-    Json document = Json::parse(text.begin(), text.end());
+    Json::sax_parse(text.begin(), text.end(), &watch, nlohmann::detail::input_format_t::json, true, kIgnoresComments);
+    Json document = Json::parse(text.begin(), text.end(), nullptr, true, kIgnoresComments);
     // The parser stops at a NUL byte and ignores the text after it.
     if (const auto nul = text.find('\0'); nul != std::string_view::npos)
       throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});

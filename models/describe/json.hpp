@@ -19,8 +19,8 @@ inline constexpr int kMaxDepth = 32;
 inline constexpr std::size_t kMaxKeys = 1000;
 inline constexpr std::size_t kMaxKeyBytes = 1000;
 
-/// Parses `text`; `file` is its name in faults. Duplicate keys, malformed text and anything beyond the limits above are
-/// faults.
+/// Parses `text`, which may have comments (// and /* */); `file` is its name in faults. Duplicate keys, malformed text
+/// and anything beyond the limits above are faults.
 /// @throws ScenarioError
 Json parse_json(std::string_view text, const std::string& file);
 

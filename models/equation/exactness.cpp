@@ -39,7 +39,7 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
   if (!exact && !followed && !prices_are_exact(cluster))
     why.emplace_back(traits(cluster.topology).has_inner_hops ? "from hosts' links alone, without those between switches"
-                                             : "from its busiest links and longest routes");
+                                                             : "from its busiest links and longest routes");
   if (why.empty()) return {};
   return {fmt::format("{}", fmt::join(why, ", and ")), unequal ? kUnequalLeast : kServersLeast, kServersMost};
 }

@@ -10,7 +10,7 @@
 #include "models/describe/json.hpp"
 #include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
-#include "models/study/find_axis.hpp"
+#include "models/study/find_field.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/manifest.hpp"
@@ -51,14 +51,7 @@ Field read_along(const AlongOptions& options) {
               "{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
               pointer));
     const Study study = load(options.study);
-    try {
-      pointer = study.axis_pointers[find_axis(study, pointer)];
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(
-          "--along",
-          fmt::format("{}; for a field that is no axis give its JSON pointer, such as /cluster/link/bandwidth",
-                      error.what()));
-    }
+    pointer = read_option("--along", [&] { return find_field(study, pointer); });
   }
   Field field = read_option(
       "--along", [&] { return field_at(std::move(pointer), std::string_view(options.along).substr(equals + 1)); });
@@ -142,7 +135,7 @@ void add_along(Command& command, AlongOptions& options, const std::string& study
   command
       .add_option(
           "--along", options.along,
-          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, "
+          "the field, by its JSON pointer or the last part of it, and its ends: bandwidth=100Mbps..100Gbps, "
           "/cluster/workers=2..64 (whole numbers if the field takes no others); in steps, workers=8..64:8, or by a "
           "factor, workers=2..64:x2")
       .required()

@@ -1,5 +1,6 @@
 #include "sim/program/study_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -12,6 +13,7 @@
 #include "models/scenario/part_files.hpp"
 #include "models/study/choose_points.hpp"
 #include "models/study/expansion.hpp"
+#include "models/study/find_field.hpp"
 #include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "program/options.hpp"
@@ -22,8 +24,34 @@
 namespace stepcast {
 namespace {
 
+/// "workers=8" is no pointer yet.
+bool is_by_name(const std::string& set) {
+  const auto equals = set.find('=');
+  return equals != std::string::npos && equals > 0 && set.substr(0, equals).find('/') == std::string::npos;
+}
+
+/// The texts of --set with pointers for names. Fields are looked up in the study as the other options make it.
+std::vector<std::string> with_pointers(const StudyOptions& options) {
+  if (std::none_of(options.sets.begin(), options.sets.end(), is_by_name)) return options.sets;
+  if (options.file == "-")
+    throw UsageError("--set",
+                     "a scenario from standard input is read once; give JSON pointers, such as /cluster/workers=64");
+  StudyOptions others = options;
+  std::erase_if(others.sets, is_by_name);
+  others.points.clear();
+  const Study study = load(others);
+  std::vector<std::string> sets;
+  for (const std::string& set : options.sets) {
+    const auto equals = set.find('=');
+    sets.push_back(!is_by_name(set) ? set : read_option("--set", [&] {
+                                              return find_field(study, set.substr(0, equals));
+                                            }) + set.substr(equals));
+  }
+  return sets;
+}
+
 std::vector<Override> overrides(const StudyOptions& options) {
-  std::vector<Override> changes = overrides_of(options.sets);
+  std::vector<Override> changes = overrides_of(with_pointers(options));
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
@@ -67,8 +95,9 @@ void add_sets(Command& command, std::vector<std::string>& sets, const std::strin
 }
 
 void add_sets(Command& command, StudyOptions& options) {
-  add_sets(command, options.sets,
-           "change a field: /json/pointer=value (repeatable); also inside parts that variants set as a whole");
+  add_sets(
+      command, options.sets,
+      "change a field: /json/pointer=value, or the last part of the pointer, workers=8 (repeatable); also inside parts that variants set as a whole");
 }
 
 std::vector<Override> overrides_of(const std::vector<std::string>& sets) {

@@ -25,14 +25,14 @@ namespace {
 
 /// Samples of one kernel at 24 sizes and in two starts at launch + bytes/bandwidth, 8 bytes an element. The second
 /// start's are 2 % longer.
-void add(std::vector<Record>& records, const std::string& pass, const std::string& method, double launch,
+void add(std::vector<Record>& records, const std::string& role, const std::string& method, double launch,
          double bandwidth, std::uint64_t seed) {
   for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 24, seed))
     for (int start = 0; start < 2; ++start) {
       const double bytes = 8.0 * static_cast<double>(size),
                    time = (launch + bytes / bandwidth) * (start == 0 ? 0.99 : 1.01);
-      records.push_back({pass + "/" + method,
-                         pass,
+      records.push_back({role + "/" + method,
+                         role,
                          method,
                          size,
                          start,
@@ -178,7 +178,7 @@ TEST_CASE("the events' share is taken from each time, and leaves at least a laun
   };
   require({7e-6, 1.5e-6, 1e-6}, taken[0].cold);  // 4.4 us would leave 1.4 us; 1 us is less than a launch already
   require({2e-6}, taken[0].warm);
-  require({9.25e-6, 0.375e-6, 0.375e-6}, taken[1].cold);  // four passes a sample: 0.75 us of each, at least 0.375 us
+  require({9.25e-6, 0.375e-6, 0.375e-6}, taken[1].cold);  // four runs a sample: 0.75 us of each, at least 0.375 us
   require({4.25e-6}, taken[1].warm);
   CHECK(without_events({of(1, {1e-6})}, {0, 1.5e-6})[0].cold == std::vector<double>{1e-6});  // nothing to take off
 }
@@ -188,10 +188,10 @@ TEST_CASE("no time of a profile holds the events' own") {
   const auto time = [](double bytes) { return 1.5e-6 + bytes / 800e9; };
   constexpr double kEvents = 3e-6;
   std::vector<Record> records;
-  const auto one = [&](const std::string& name, const std::string& pass, std::int64_t size, double bytes, double flops,
+  const auto one = [&](const std::string& name, const std::string& role, std::int64_t size, double bytes, double flops,
                        double seconds, double repeats = 1) {
     records.push_back(
-        {name, pass, pass, size, 0, bytes, flops, {seconds + kEvents / repeats}, {}, 1.5e9, 0, true, true, repeats});
+        {name, role, role, size, 0, bytes, flops, {seconds + kEvents / repeats}, {}, 1.5e9, 0, true, true, repeats});
   };
   one(own::kSingle, "", 1, 0, 0, 1.5e-6);
   one(own::kLaunch, "", 1, 0, 0, 1.5e-6, own::kChain);
@@ -277,7 +277,7 @@ TEST_CASE("a layer's spread comes from the part with the most scatter and the pa
   CHECK(layer.discarded == 4);
 }
 
-TEST_CASE("the profile reads back, and its entries price passes") {
+TEST_CASE("the profile reads back, and its entries price kernels") {
   std::vector<Record> records;
   add_own(records);
   add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
@@ -339,7 +339,7 @@ TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
     require_close(time(bytes), price({{"cast", Bytes(bytes), {}, {}}}, rates).si(), 0.01, "price");
 }
 
-TEST_CASE("a profile needs the device's own rates, and leaves out passes that do not grow") {
+TEST_CASE("a profile needs the device's own rates, and leaves out kernels that do not grow") {
   std::vector<Record> records;
   for (const char* missing : {own::kSingle, own::kLaunch, own::kCopy, own::kProducts[2]}) {
     std::vector<Record> most;

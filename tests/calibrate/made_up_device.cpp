@@ -1,6 +1,6 @@
 // A device whose times are made up, for running the whole of stepcast-calibrate without one. Variable MADE_UP_FAULT
 // makes it fail as devices do. Its values are "memory" at the largest sizes, "lost" after a hundred samples, "wrong"
-// results, and a "clock" that drops under one pass.
+// results, and a "clock" that drops under one kernel.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -68,9 +68,9 @@ class MadeUpDevice : public Device {
                                 own_rate(own::kCopy, 512e6, 0, 512e-6)};
     all[1].repeats = own::kChain;
     for (const char* product : own::kProducts) all.push_back(own_rate(product, 0, 1e12, 50e-3));
-    for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"})
+    for (const char* role : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"})
       all.push_back(kernel(
-          pass, sizes, [](std::int64_t n) { return 12.0 * static_cast<double>(n); }, seconds_of));
+          role, sizes, [](std::int64_t n) { return 12.0 * static_cast<double>(n); }, seconds_of));
     for (const UpdateToMeasure& update : updates_to_measure())
       all.push_back(kernel(update.entry, sizes.of_updates(), update.kernel.bytes, update_seconds));
     return all;
@@ -110,21 +110,21 @@ class MadeUpDevice : public Device {
             {},
             [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
   }
-  static Subject kernel(const std::string& pass, const Sizes& sizes, const std::function<double(std::int64_t)>& bytes,
+  static Subject kernel(const std::string& role, const Sizes& sizes, const std::function<double(std::int64_t)>& bytes,
                         double (*seconds)(double)) {
-    const auto check = [pass]() -> std::optional<std::string> {
-      return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2")
+    const auto check = [role]() -> std::optional<std::string> {
+      return role == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2")
                                                   : std::nullopt;
     };
     // Radix select sweeps four times, as on a real device.
-    const double repeats = pass == "radix-select" ? 4 : 1;
-    const auto prepare = [pass, bytes, sizes, seconds, repeats](std::int64_t n) {
+    const double repeats = role == "radix-select" ? 4 : 1;
+    const auto prepare = [role, bytes, sizes, seconds, repeats](std::int64_t n) {
       if (n == sizes.largest && fails("memory"))
         throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
-      return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)), pass == "quantize" && fails("clock"));
+      return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)), role == "quantize" && fails("clock"));
     };
-    return {pass + "/made-up",
-            pass,
+    return {role + "/made-up",
+            role,
             "made-up",
             log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed),
             bytes,

@@ -73,7 +73,7 @@ const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"},
 
 Subject subject_of(World& world, const std::string& name, std::vector<std::int64_t> sizes) {
   return {name,
-          "pass",
+          "role",
           name,
           std::move(sizes),
           [](std::int64_t n) { return 8.0 * static_cast<double>(n); },
@@ -221,7 +221,7 @@ TEST_CASE("measured samples are in the file, and are not measured again") {
   REQUIRE(samples);
   CHECK(samples->records.size() == 6);
   for (const Record& record : samples->records) {
-    CHECK(record.cold == std::vector<double>(5, 1e-3));  // 2 ms of two passes
+    CHECK(record.cold == std::vector<double>(5, 1e-3));  // 2 ms of two runs
     CHECK(record.repeats == 2);
     CHECK(record.bytes == 8.0 * static_cast<double>(record.size));
     CHECK(to_json(record_of(to_json(record))) == to_json(record));

@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as folder:
                 time = plot.fitted_time(kernel, 8 * size, 0)
                 # Method b takes two passes a sample, so that each holds half of the events' 2 us.
                 repeats = 1 if method == "a" else 2
-                lines.append(json.dumps({"name": "cast/" + method, "pass": "cast", "method": method, "size": size, "start": start, "repeats": repeats, "bytes": 8 * size, "flops": 0,
+                lines.append(json.dumps({"name": "cast/" + method, "role": "cast", "method": method, "size": size, "start": start, "repeats": repeats, "bytes": 8 * size, "flops": 0,
                                          "cold_s": [factor * time + 2e-6 / repeats for factor in (1, 1.01, 0.99)]}))
     with open(os.path.join(folder, "made-up.samples.jsonl"), "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

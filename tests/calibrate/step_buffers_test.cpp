@@ -305,8 +305,8 @@ TEST_CASE("every buffer of a layer has its role") {
   std::vector<kernels::Kernel> all = kernels::layer_kernels();
   for (const kernels::Kernel& kernel : kernels::convolution_kernels(ConvolutionPath::cudnn)) all.push_back(kernel);
   for (const kernels::Kernel& kernel : all) {
-    if (kernel.pass.ends_with("-update")) continue;
-    const bool forward = kernel.pass.ends_with("forward");
+    if (kernel.role.ends_with("-update")) continue;
+    const bool forward = kernel.role.ends_with("forward");
     for (const Buffer& buffer : kernel.buffers(3)) {
       INFO(kernel.described() << ", " << buffer.name);
       switch (buffer.role) {
@@ -341,7 +341,7 @@ TEST_CASE("every buffer of a layer has its role") {
       CHECK(gradients_of_output.size() <= 1);
       CHECK(forward[Role::weight] == backward[Role::weight_gradient]);
       // A sum's one gradient is that of both terms.
-      if (layer.forward->pass == "add-forward")
+      if (layer.forward->role == "add-forward")
         CHECK(backward[Role::input_gradient] == std::vector<std::int64_t>{forward[Role::input][0]});
       else CHECK(forward[Role::input] == backward[Role::input_gradient]);
     }

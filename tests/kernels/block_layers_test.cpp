@@ -536,7 +536,7 @@ TEST_CASE("tf32 is fp32 where nothing is multiplied by matrices") {
 TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
   std::map<std::string, Kernel> floats;
   const auto key = [](const Kernel& kernel) {
-    std::string text = kernel.pass;
+    std::string text = kernel.role;
     for (const std::int64_t parameter : kernel.parameters) text.append(" ").append(std::to_string(parameter));
     return text;
   };

@@ -25,7 +25,7 @@ std::vector<float> sum_of(std::vector<float> e, const std::vector<float>& g) {
 TEST_CASE("decode-sum equals decoding and adding message by message") {
   int methods = 0;
   for (const Kernel& kernel : compressor_kernels()) {
-    if (kernel.pass != "decode-sum") continue;
+    if (kernel.role != "decode-sum") continue;
     ++methods;
     const std::string method = kernel.method == "fp16" ? "cast/fp16-decode" : "decode/" + kernel.method;
     const Kernel decode = find_kernel(method);

@@ -1,5 +1,5 @@
 // The mathematics of the kernels' CPU references: error bounds, unbiasedness, exact oracles, and NaN as input.
-// Descriptors move the bytes that models/compressor/ prices for passes of the same name.
+// Descriptors move the bytes that models/compressor/ prices for kernels of the same name.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -332,7 +332,7 @@ TEST_CASE("a difference is found") {
   CHECK(difference(loose, zero, a));
 }
 
-TEST_CASE("descriptors move the bytes and do the operations of the models' passes") {
+TEST_CASE("descriptors move the bytes and do the operations of the models' kernels") {
   // One element more than a whole number of buckets, tiles and words, and than the 1024 x 1024 matrix within.
   const std::int64_t n = 128 * 8192 + 1;
   REQUIRE(matrix_view(n).rows == 1024);
@@ -354,7 +354,7 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
       {"zero", "random-k"},    {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
   // These are no CodecKernels of the models, which price the kernels that these fuse. Messages summed on the way are
   // decoded once. Signs give either the majority or, in the survey's way, a sum, message by message.
-  const std::set<std::string> no_pass = {
+  const std::set<std::string> not_modelled = {
       "compensate-encode-remember", "norm-quantize",      "scatter-sum",       "quantile-edges", "decode-sum/fp16",
       "reconstruct-subtract",       "decode-add/signsgd", "decode-sum/signsgd"};
   for (const Kernel& kernel : compressor_kernels()) {
@@ -362,21 +362,21 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
     const auto other = method_of.find(kernel.method);
     const std::string method = other == method_of.end() ? kernel.method : other->second;
     const CodecPlan plan = make_plan(methods.at(method), method == "powersgd" || method == "atomo" ? matrix : vector);
-    std::vector<CodecKernel> passes = encode_kernels(plan);
+    std::vector<CodecKernel> modelled = encode_kernels(plan);
     const auto add = [&](const std::vector<CodecKernel>& more) {
-      passes.insert(passes.end(), more.begin(), more.end());
+      modelled.insert(modelled.end(), more.begin(), more.end());
     };
     add(decode_kernels(plan, 1));
     add(plan.decode.further);
     add(decode_kernels(plan, kMessages));
     if (method == "signsgd") add(make_plan(SignSgd{.packing = Packing::grace}, vector).decode.finish);
-    const auto pass =
-        std::find_if(passes.begin(), passes.end(), [&](const CodecKernel& x) { return x.kernel == kernel.pass; });
-    CHECK((pass == passes.end()) == (no_pass.contains(kernel.pass) || no_pass.contains(kernel.name())));
-    if (pass == passes.end()) continue;
+    const auto role =
+        std::find_if(modelled.begin(), modelled.end(), [&](const CodecKernel& x) { return x.kernel == kernel.role; });
+    CHECK((role == modelled.end()) == (not_modelled.contains(kernel.role) || not_modelled.contains(kernel.name())));
+    if (role == modelled.end()) continue;
     // 1e-4: the models round densities and samples to whole elements.
-    require_close((pass->read + pass->written).si(), kernel.bytes(n), 1e-4, kernel.name() + ": bytes");
-    require_close(pass->flops.si(), kernel.flops(n), 1e-4, kernel.name() + ": operations");
-    if (kernel.repeats != 1) CHECK(pass->repeats == kernel.repeats);
+    require_close((role->read + role->written).si(), kernel.bytes(n), 1e-4, kernel.name() + ": bytes");
+    require_close(role->flops.si(), kernel.flops(n), 1e-4, kernel.name() + ": operations");
+    if (kernel.repeats != 1) CHECK(role->repeats == kernel.repeats);
   }
 }

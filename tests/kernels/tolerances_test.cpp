@@ -203,7 +203,7 @@ TEST_CASE("a convolution's data gradient by columns passes, and without its last
   }
 }
 
-TEST_CASE("chains of products, functions and steps pass with all that lies between cut or not rounded") {
+TEST_CASE("chains of products, functions and steps role with all that lies between cut or not rounded") {
   // Harder than a GPU: tf32's operands cut in every entry, bf16's intermediate results not rounded at all.
   const LayerKernels lstms[] = {lstm_layer({.input = 200, .hidden = 200, .steps = 35}, Precision::tf32),
                                 lstm_layer({.input = 200, .hidden = 200, .steps = 35}, Precision::bf16),
@@ -272,10 +272,10 @@ TEST_CASE("a check keeps the widths of a layer and little enough of the rest") {
   CHECK(shape_to_check(*layers[0].forward).kernel.parameters[8] == 120);  // 224·2/3.70269... is 120.99
   // Below the limit nothing changes, whatever it is; a channel of fewer than four elements gets more samples.
   for (const Kernel& kernel : layer_kernels()) {
-    if (kernel.pass.ends_with("-update")) continue;
+    if (kernel.role.ends_with("-update")) continue;
     const auto [same, batch] = shape_to_check(kernel);
     CHECK(same.described() == kernel.described());
-    if (kernel.pass.rfind("batch_norm", 0) != 0) CHECK(batch == 1);
+    if (kernel.role.rfind("batch_norm", 0) != 0) CHECK(batch == 1);
   }
   CHECK(shape_to_check(*batch_norm_layer({512, 1, 1}, Precision::fp32).forward).batch == 4);
   CHECK(shape_to_check(*batch_norm_layer({512, 3, 1}, Precision::fp32).forward).batch == 2);

@@ -53,6 +53,11 @@ TEST_CASE("a scenario without lists is a study of one point") {
   CHECK_FALSE(study.points[0].baseline);
 }
 
+TEST_CASE("comments are left out") {
+  const std::string text = "{ // how many\n \"a\": [1, /* two */ 2] }";
+  CHECK(parse_json(text, "x.json") == parse_json(R"({"a": [1, 2]})", "x.json"));
+}
+
 TEST_CASE("axes vary in document order, the last fastest") {
   // good_scenario() writes the workload before the cluster, and workers before link.
   const Study study = study_of(Changes{

@@ -17,7 +17,7 @@ std::vector<std::string> cells(const std::string& line) {
 }  // namespace
 
 std::vector<Row> read_table(const std::string& file) {
-  const std::string path = std::string(STEPCAST_TEST_DATA_DIR) + "/" + file;
+  const std::string path = STEPCAST_TEST_DATA_DIR "/" + file;
   std::ifstream stream(path);
   if (!stream) throw std::runtime_error("cannot read " + path);
   std::vector<Row> rows;
