@@ -58,7 +58,7 @@ void add_texts(std::vector<BadScenario>& rows) {
            "one JSON document", "remove the comma before the \"}\""},
           {"trailing comma in a list", "{\"cluster\":\n  {\"workers\": [1, 2,\n]}}", "line 2, column 20",
            "in {\"workers\": [1, 2,", "one JSON document", "remove the comma before the \"]\""},
-          {"comment without an end", "{\n  \"name\": \"x\" /* how many\n}", "line 3, column 1", "missing closing '*/'",
+          {"comment without an end", "{\n  \"name\": \"x\" /* how many\n}", "line 3, column 2", "missing closing '*/'",
            "one JSON document"},
           {"single quotes", "{'name': 'x'}", "line 1, column 2", "malformed JSON", "one JSON document"},
           {"no quotes around a key", "{name: 1}", "line 1, column 3", "malformed JSON", "one JSON document"},

@@ -272,7 +272,13 @@ expect 0 crossover ../good.json --along /cluster/link/bandwidth=1Gbps..10Gbps --
 expect 2 "${two[@]}" --along workers && says '"workers" is not AXIS=FROM..TO'
 expect 2 "${two[@]}" --along workers=8..1 --csv new.csv && prints_nothing
 says '"8..1": the ends are not in order'
-expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the study (one that --set fixes is none); it has workers, strategy; for a field that is no axis give its JSON pointer'
+# Fields and axes by the last part of their pointers.
+expect 0 "${two[@]}" --along latency=1us..1ms --set workers=8 && prints 'along latency from 1 us'
+expect 0 run ../good.json --set workers=8 --csv - && cp stdout by-name.csv
+expect 0 run ../good.json --set /cluster/workers=8 --csv - && { cmp stdout by-name.csv || fail 'a name is not its pointer'; }
+expect 2 run ../good.json --set worker=8 && says 'worker: no field of the scenario ends so' && says 'did you mean workers?'
+expect 2 run ../good.json --set kind=star && says '/cluster/topology/kind, '
+expect 2 run - --set workers=8 <../good.json && says 'from standard input is read once'
 expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
 expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
 expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
@@ -478,7 +484,7 @@ expect 2 run ../good.json --jobs many && prints_nothing
 expect 2 run ../good.json --evaluator simulate && prints_nothing
 expect 2 run ../good.json --set && prints_nothing
 expect 2 run ../good.json --set cluster.workers=4 && prints_nothing
-says '/json/pointer=value'
+says 'give a JSON pointer, such as /cluster/link/bandwidth'
 expect 2 run ../good.json ../bad.json && prints_nothing
 expect 2 schema network && prints_nothing
 leaves result.csv
