@@ -24,10 +24,12 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 }
 
 Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
-  int kept = 0;
+  if (std::holds_alternative<NoCompressor>(compressor)) return {};
+  // A compressor that leaves a tensor unchanged keeps nothing of it.
   for (const Gradient& gradient : workload.gradients)
-    kept = std::max(kept, make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).kept);
-  return workload.gradient_bytes * static_cast<double>(kept);
+    if (const int kept = make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).kept; kept > 0)
+      return workload.gradient_bytes * static_cast<double>(kept);
+  return {};
 }
 
 /// Units that are gathered and not yet released: the one in use and those prefetched.
