@@ -58,7 +58,8 @@ PYTHONPATH=$python /usr/bin/python3 -c 'import stepcast; assert len(stepcast.run
 # The libraries. 97.0 ms of computation and 122.8 ms of halving-doubling: README, "A first forecast".
 if [[ -d $home/include/stepcast ]]; then
   cat >first.json <<'JSON'
-{"name": "first", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps", "latency": "25us"}}}
+{"name": "first", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps", "latency": "25us"}},
+ "strategy": {"kind": "all-reduce", "exchange": {"grouping": "whole-model"}}}
 JSON
   cmake -S "$project/docs/example" -B example "-DCMAKE_PREFIX_PATH=$home" -DCMAKE_BUILD_TYPE=Debug >example.log 2>&1 ||
     { tail -n 20 example.log >&2; fail "docs/example is not configured"; }
