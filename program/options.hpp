@@ -93,7 +93,7 @@ class Command {
 
   /// Text below the help: examples.
   void footer(const std::string& text);
-  /// What the subcommand does once its options are read.
+  /// Runs `run` once the subcommand's options are read.
   void callback(const std::function<void()>& run);
 
  private:
