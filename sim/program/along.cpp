@@ -86,8 +86,8 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   print_notes(study);
   Study first = study;
   FieldPoints points = read_option("--along", [&] {
-    return FieldPoints(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs,
-                       shown_progress());
+    return FieldPoints(std::move(study), field, grid, source_of(options.study), baselines == Baselines::kept,
+                       options.jobs, shown_progress());
   });
   const std::string start = coordinate_text(field.range, grid.front());
   std::erase_if(first.points, [&](const StudyPoint& point) {
@@ -130,7 +130,7 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
 
 void add_along(Command& command, AlongOptions& options, const std::string& study_help) {
   options.jobs = available_cores();
-  command.add_option("study", options.study.file, study_help).required();
+  add_scenario(command, options.study, "study", study_help);
   command
       .add_option(
           "--along", options.along,

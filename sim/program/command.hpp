@@ -24,6 +24,7 @@ struct Invocation {
   int exit_code = kOk;
 };
 
+void add_new(Command& program, Invocation& invocation);
 void add_run(Command& program, Invocation& invocation);
 void add_sweep(Command& program, Invocation& invocation);
 void add_merge(Command& program, Invocation& invocation);

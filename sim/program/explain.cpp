@@ -174,7 +174,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   check_outputs({options.study.file}, {options.scenario, options.json});
   const Json document = document_of(study.points.front().scenario);
   if (!options.scenario.empty()) write_output(options.scenario, json_text(document));
-  Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
+  Explanation explanation = explain(study, document.dump(), source_of(options.study), options.jobs);
   if (!of_phases.empty()) explanation.point.notes.push_back({NoteCode::other_phases, of_phases});
   if (tries_compressors(explanation, study.points.front().scenario))
     explanation.point.notes.push_back(
@@ -199,7 +199,7 @@ void add_explain(Command& program, Invocation& invocation) {
   Command command =
       program.add_subcommand("explain", "Explain the step time, and show the effect of many changes on it");
   auto options = std::make_shared<ExplainOptions>();
-  command.add_option("file", options->study.file, "scenario (JSON); - is standard input").required();
+  add_scenario(command, options->study, "file", "scenario (JSON); - is standard input");
   add_sets(command, options->study);
   add_points(command, options->study);
   command.add_option("--phase", options->phase, "for a run: explain the step of this phase").type_name("NAME");

@@ -36,6 +36,7 @@ int run_command(int argc, char** argv) {
       version_text());
   Command program = line.program();
   program.footer("Example: stepcast run quickstart");
+  add_new(program, invocation);
   add_run(program, invocation);
   add_sweep(program, invocation);
   add_merge(program, invocation);

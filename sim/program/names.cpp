@@ -69,11 +69,9 @@ Candidates argument_values(const Asked& asked) {
 }
 
 Candidates values(const Asked& asked) {
-  static const std::map<std::string, std::string> kShelves = {{"--workload", "workloads"},
-                                                              {"--cluster", "clusters"},
-                                                              {"--compressor", "compressors"},
-                                                              {"--strategy", "strategies"},
-                                                              {"--profile", "profiles"}};
+  static const std::map<std::string, std::string> kShelves = {
+      {"--workload", "workloads"},  {"--cluster", "clusters"}, {"--compressor", "compressors"},
+      {"--strategy", "strategies"}, {"--profile", "profiles"}, {"--gpu", "profiles"}};
   const std::string& option = asked.option;
   if (!option.starts_with("-")) return argument_values(asked);
   if (const auto shelf = kShelves.find(option); shelf != kShelves.end()) return {on_shelf(shelf->second)};

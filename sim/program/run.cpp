@@ -30,7 +30,7 @@ namespace {
 
 struct RunOptions {
   StudyOptions study;
-  std::string csv, json;
+  std::string csv, json, save;
   PictureOptions picture;
   bool no_plot = false;
   int jobs = available_cores();
@@ -105,7 +105,8 @@ int run(const RunOptions& options, const Invocation& invocation) {
   print_notes(study);
   const std::string plot = picture_path(options, study);
   const std::vector<std::string> asked = picture_arguments(options.picture, study);
-  check_outputs({options.study.file}, {options.csv, options.json}, plot);
+  check_outputs({options.study.file}, {options.csv, options.json, options.save}, plot);
+  if (!options.save.empty()) save_scenario(options.study, options.save);
   const Report report = answer_study(study, options.jobs, shown_progress());
 
   Json document;
@@ -114,7 +115,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, study, report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, json_text(document));
-  const int verdict = judge(options.study.file, study, report);
+  const int verdict = judge(source_of(options.study), study, report);
   if (!plot.empty() && !report.points.empty()) {
     draw_plot(document, plot, asked);
     tell("stepcast: wrote {}\n", plot);
@@ -127,7 +128,9 @@ int run(const RunOptions& options, const Invocation& invocation) {
 void add_run(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand("run", "Predict: how long a step takes, and why");
   auto options = std::make_shared<RunOptions>();
-  command.add_option("scenario", options->study.file, "scenario or study (JSON); - is standard input").required();
+  add_scenario(command, options->study, "scenario", "scenario or study (JSON); - is standard input");
+  command.add_option("--save", options->save, "write the scenario that --workload and the like tell, as a file")
+      .type_name("PATH");
   add_sets(command, options->study);
   add_points(command, options->study);
   add_evaluation(command, options->study);
@@ -155,7 +158,8 @@ void add_run(Command& program, Invocation& invocation) {
   add_picture(command, options->picture);
   command.add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   add_jobs(command, options->jobs);
-  command.footer("Example: stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+  command.footer(
+      "Examples: stepcast run --workload bert-base --cluster dgx-1-v100 --workers 16 --link 10Gbps\n          stepcast run quickstart --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

@@ -19,6 +19,7 @@
 #include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"
+#include "sim/program/output.hpp"
 #include "sim/replay/inspect_platform.hpp"
 
 namespace stepcast {
@@ -51,7 +52,9 @@ std::vector<std::string> with_pointers(const StudyOptions& options) {
 }
 
 std::vector<Override> overrides(const StudyOptions& options) {
-  std::vector<Override> changes = overrides_of(with_pointers(options));
+  std::vector<Override> changes = overrides_of_words(options.words);
+  const std::vector<Override> sets = overrides_of(with_pointers(options));
+  changes.insert(changes.end(), sets.begin(), sets.end());
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
@@ -74,6 +77,20 @@ std::filesystem::path file_of(const std::string& name) {
                                                    part == "profile" ? "workload" : "scenario", name)}});
 }
 
+/// The scenario before it is changed: the file, or nothing but a name.
+Document document_of(const StudyOptions& options) {
+  if (!options.file.empty()) {
+    const std::string file = file_of(options.file).string();
+    return {read_json(file), Origins(file == "-" ? "standard input" : file)};
+  }
+  if (std::all_of(options.words.begin(), options.words.end(), [](const std::string& word) { return word.empty(); }))
+    throw UsageError("scenario",
+                     "none is given; name a file, or tell one: --workload resnet50-v100 --workers 16 --link 10Gbps "
+                     "--latency 25us");
+  const std::string& workload = options.words.front();
+  return {Json{{"name", workload.empty() ? "scenario" : workload}}, Origins("the command line")};
+}
+
 /// The --point options that choose a study's first point.
 std::string example_choice(const Study& study) {
   std::string text;
@@ -89,6 +106,13 @@ Study chosen(Study study, const std::vector<std::string>& points) {
 }
 
 }  // namespace
+
+void add_scenario(Command& command, StudyOptions& options, const std::string& argument, const std::string& meaning) {
+  command.add_option(argument, options.file, meaning);
+  add_words(command, options.words);
+}
+
+std::string source_of(const StudyOptions& options) { return options.file.empty() ? "the command line" : options.file; }
 
 void add_sets(Command& command, std::vector<std::string>& sets, const std::string& meaning) {
   command.add_option("--set", sets, meaning).type_name("POINTER=VALUE").one_value_a_time();
@@ -153,19 +177,28 @@ void add_jobs(Command& command, int& jobs) {
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());
-  const std::string file = file_of(options.file).string();
-  const std::string name = file == "-" ? "standard input" : file;
-  const Document document{read_json(file), Origins(name)};
+  const Document document = document_of(options);
   try {
     return chosen(expand_study(document, changes, default_library(), kMaxPoints, {}, inspect_platform), options.points);
   } catch (const ScenarioError&) {
-    if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
+    if (const auto fault = no_scenario(document.json, document.origins.file_of(""))) throw ScenarioError({*fault});
     // Faults of points that are not chosen do not matter.
     if (options.points.empty()) throw;
     return chosen(
         expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points), inspect_platform),
         options.points);
   }
+}
+
+void save_scenario(const StudyOptions& options, const std::string& path) {
+  if (!options.file.empty())
+    throw UsageError("--save", fmt::format("{} is a file already; `stepcast show {} --set ...` writes it with changes",
+                                           options.file, options.file));
+  Document document = document_of(options);
+  for (const Override& change : overrides(options)) apply(change, document);
+  Json saved{{"$schema", (default_library() / "scenario.schema.json").string()}};
+  saved.update(document.json);
+  write_output(path, json_text(saved));
 }
 
 void require_one_point(const Study& study, std::string_view subcommand) {

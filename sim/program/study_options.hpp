@@ -10,15 +10,22 @@
 
 #include "models/scenario/override.hpp"
 #include "models/study/study.hpp"
+#include "sim/program/scenario_words.hpp"
 
 namespace stepcast {
 
 struct StudyOptions {
-  std::string file;
+  std::string file;  ///< "-": standard input; "": the words alone are the scenario
+  WordTexts words{};
   std::vector<std::string> sets, points;
   std::string evaluator, fidelity;
   std::optional<double> tolerance;
 };
+
+/// The file as an argument, and the words (scenario_words.hpp) that replace it or change it.
+void add_scenario(Command& command, StudyOptions& options, const std::string& argument, const std::string& meaning);
+/// The name of the scenario's source in faults.
+std::string source_of(const StudyOptions& options);
 
 /// --set
 void add_sets(Command& command, std::vector<std::string>& sets, const std::string& meaning);
@@ -38,6 +45,10 @@ void add_jobs(Command& command, int& jobs);
 /// @param more  overrides of the subcommand's own
 /// @throws UsageError for an option with a wrong value; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
+
+/// Writes the scenario with the words and the changes of --set as a file.
+/// @throws UsageError if the options name a file already
+void save_scenario(const StudyOptions& options, const std::string& path);
 
 /// For subcommands about one point.
 /// @throws UsageError if there are several, with a way to choose

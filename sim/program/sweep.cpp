@@ -48,8 +48,9 @@ struct OutputFile {
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
-    const std::string stem =
-        options.study.file == "-" ? "study" : std::filesystem::path(options.study.file).stem().string();
+    const std::string stem = options.study.file == "-" || options.study.file.empty()
+                                 ? "study"
+                                 : std::filesystem::path(options.study.file).stem().string();
     files.push_back({RowFormat::shard, options.shard_file.empty()
                                            ? fmt::format("{}.shard-{}-of-{}.jsonl", stem, shard->index, shard->count)
                                            : options.shard_file});
@@ -160,7 +161,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     if (row.error.empty()) return;
     ++verdict.failed;
     progress.clear();
-    tell_failure(options.study.file, study, point, row.error);
+    tell_failure(source_of(options.study), study, point, row.error);
   };
   sink.progress = [&](const AnswerCount& count) { show(progress, count, verdict.failed); };
   sink.stop = [] { return stop_signal != 0; };
@@ -234,8 +235,7 @@ void add_sweep(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand(
       "sweep", "Predict many points: one row each, in parallel; continues after an interruption");
   auto options = std::make_shared<SweepOptions>();
-  command.add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
-      .required();
+  add_scenario(command, options->study, "study", "scenario with lists or variants (JSON); - is standard input");
   add_sets(command, options->study);
   add_evaluation(command, options->study);
   command.add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")

@@ -278,7 +278,9 @@ expect 0 run ../good.json --set workers=8 --csv - && cp stdout by-name.csv
 expect 0 run ../good.json --set /cluster/workers=8 --csv - && { cmp stdout by-name.csv || fail 'a name is not its pointer'; }
 expect 2 run ../good.json --set worker=8 && says 'worker: no field of the scenario ends so' && says 'did you mean workers?'
 expect 2 run ../good.json --set kind=star && says '/cluster/topology/kind, '
-expect 2 run - --set workers=8 <../good.json && says 'from standard input is read once'
+cp good.json stdin
+expect 2 run - --set workers=8 && says 'from standard input is read once'
+: >stdin
 expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
 expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
 expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
@@ -473,11 +475,46 @@ says 'standard input: line 1, column 1: found malformed JSON'
 expect 3 run . && prints_nothing
 says 'a folder'
 
+# A scenario told by options is the scenario of the file that --save writes, which has its schema.
+told=(--workload resnet50-v100 --workers 1,4 --link 10Gbps --latency 25us)
+expect 0 run ../good.json --csv file.csv
+expect 0 run "${told[@]}" --csv told.csv --save saved.json
+expect 0 run saved.json --csv saved.csv
+cmp out/told.csv out/file.csv || fail 'differs from the file of the same content'
+cmp out/told.csv out/saved.csv || fail 'differs from the file that it saved'
+grep -q "\"\$schema\": \"$scenarios/scenario.schema.json\"" out/saved.json || fail 'saved no schema'
+expect 0 explain --workload resnet50-v100 --workers 4 --link 10Gbps && prints 'link bandwidth 20 Gb/s'
+expect 0 run ../good.json --workers 8 && prints "8  "
+expect 0 run "${told[@]}" --strategy all-reduce,pipelined && prints 'pipelined'
+expect 0 run "${told[@]:0:4}" --link '["1Gbps","10Gbps"]' && prints '1Gbps'
+expect 2 run && prints_nothing
+says 'scenario: none is given; name a file, or tell one: --workload'
+expect 2 run ../good.json --save saved.json && prints_nothing
+says '--save: ../good.json is a file already'
+expect 2 run --workload resnet50-v100 --workers 1, && prints_nothing
+says '--workers: an empty value; give N,...'
+expect 3 run --workload resnet50-v10 --workers 4 --link 10Gbps && prints_nothing
+says '--workload: /workload: found the unknown workload "resnet50-v10"'
+rm out/file.csv out/told.csv out/saved.csv out/saved.json
+
+# A file to start from runs as it is, and never replaces another.
+for kind in ddp compress servers pipeline llm own-model; do
+  expect 0 new $kind && prints_nothing
+  says "wrote $kind.json; next: stepcast run $kind.json"
+  expect 0 run $kind.json && prints_something
+  grep -q "$scenarios/scenario.schema.json" out/$kind.json || fail 'has no schema'
+done
+expect 2 new ddp && prints_nothing
+says 'ddp.json exists and stays as it is; give another path with -o'
+expect 0 new ddp -o - && cmp "$work/stdout" out/ddp.json
+expect 2 new all-reduce && prints_nothing
+rm out/{ddp,compress,servers,pipeline,llm,own-model}.json
+
 # Usage.
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, explain, crossover, solve, validate, trace, list, show, schema'
+says 'there are new, run, sweep, merge, explain, crossover, solve, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing
