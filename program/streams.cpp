@@ -21,6 +21,7 @@ void prepare_streams() {
 }
 
 void tell(std::string_view text) {
+  std::fflush(stdout);  // both streams may be one file: a message stands behind the table before it, not inside
   const auto before = std::signal(SIGPIPE, SIG_IGN);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "models/describe/fault.hpp"
-#include "models/report/writers.hpp"
+#include "models/report/table.hpp"
 #include "models/study/expansion.hpp"
 #include "sim/answer/answer_study.hpp"
 

@@ -1,6 +1,7 @@
 #include "models/report/metrics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -68,13 +69,19 @@ bool is_memory_news(P p) {
   return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5;
 }
 
+/// Rounding is none: only a difference above its tolerance is shown.
+bool is_difference_news(P p) {
+  const std::optional<double> difference = p.answers.difference();
+  return difference && std::abs(*difference) > p.tolerance;
+}
+
 constexpr Better kLess = Better::less;
 
 // clang-format off
-/// {name, meaning, unit, value, {goal, title, better, score, may_lack_memory}, {head, asked, cell}, measured}
+/// {name, meaning, unit, value, {goal, title, better, score, may_lack_memory}, {head, asked, cell, weight, mark}, measured}
 std::vector<Metric> before_breakdown() {
   return {
-      {"workers", "number of workers", &kCount, [](P p) { return Cell(std::int64_t{p.workers}); }, {}, {"workers"}},
+      {"workers", "number of workers", &kCount, [](P p) { return Cell(std::int64_t{p.workers}); }, {}, {"workers", nullptr, nullptr, 9}},
       {"strategy", "how gradients are exchanged", &kText, [](P p) { return Cell(p.strategy); }},
       {"collective_algorithm", "algorithm of its collectives, with parameters that were decided", &kText,
        [](P p) { return if_any(p.algorithm); }, {}, {"algorithm", is_algorithm_news}},
@@ -82,33 +89,33 @@ std::vector<Metric> before_breakdown() {
       {"batch", "samples of a worker's pass", &kCount, [](P p) { return if_any(p.batch); }},
       {"accumulation", "passes of a worker in a step", &kCount, [](P p) { return if_any(std::int64_t{p.accumulation}); }},
       {"", "accumulation and batch: a worker's part of a global batch", {}, {}, {},
-       {"passes", [](P p) { return p.global_batch.has_value(); }, [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); }}},
+       {"passes", [](P p) { return p.global_batch.has_value(); }, [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); }, 2}},
       {"step_time_s", "steady-state time per step", &kTime, [](P p) { return cell_of(p.answers.shown().step); },
-       {"step", "step time", kLess, "steps_per_s"}, {"step"}, "step_time"},
+       {"step", "step time", kLess, "steps_per_s"}, {"step", nullptr, nullptr, 9}, "step_time"},
       {"step_time_low_s", "step time with all the profile's times at the fast end of their spread", &kTime,
        [](P p) { return p.band ? cell_of(p.band->low) : Cell(); }},
       {"step_time_high_s", "step time with all the profile's times at the slow end of their spread", &kTime,
        [](P p) { return p.band ? cell_of(p.band->high) : Cell(); }},
       {"", "both ends of the step time's band", {}, {}, {},
-       {"error band", [](P p) { return p.band.has_value(); }, [](P p) { return p.band ? between(p.band->low, p.band->high) : "-"; }}},
+       {"error band", [](P p) { return p.band.has_value(); }, [](P p) { return p.band ? between(p.band->low, p.band->high) : "-"; }, 6}},
       {"", "jitter: percentiles of the step time", {}, {}, {},
-       {"p5 .. p95", [](P p) { return jitter_of(p).has_value(); }, [](P p) { return jitter_of(p) ? between(jitter_of(p)->p5, jitter_of(p)->p95) : "-"; }}},
+       {"p5 .. p95", [](P p) { return jitter_of(p).has_value(); }, [](P p) { return jitter_of(p) ? between(jitter_of(p)->p5, jitter_of(p)->p95) : "-"; }, 6}},
       {"first_step_time_s", "from a standing start to the end of the first step", &kTime,
        [](P p) { return cell_of(p.answers.shown().first_step); }},
       {"throughput_samples_per_s", "samples of all workers per second", &kSampleRate, [](P p) { return if_any(p.samples_per_second); },
        {"throughput", "throughput", Better::more, "throughput_samples_per_s"},
-       {"samples/s", is_trained, [](P p) { return kSampleRate.cell(p.samples_per_second); }}, "throughput"},
+       {"samples/s", is_trained, nullptr, 5}, "throughput"},
       {"tokens_per_s_per_worker", "tokens of a transformer per second and worker", &kTokenRate,
-       [](P p) { return cell_of(p.tokens_per_worker); }, {}, {"tokens/s each"}},
+       [](P p) { return cell_of(p.tokens_per_worker); }, {}, {"tokens/s each", nullptr, nullptr, 5}},
       {"mfu", "model FLOPs utilization: two operations for each multiply-accumulate of forward, four of backward, over peaks", &kShare,
-       [](P p) { return cell_of(p.mfu); }, {"mfu", "model FLOPs utilization"}, {"MFU", [](P p) { return p.tokens_per_worker && p.mfu; }}},
+       [](P p) { return cell_of(p.mfu); }, {"mfu", "model FLOPs utilization"}, {"MFU", [](P p) { return p.tokens_per_worker && p.mfu; }, nullptr, 6}},
       {"speedup", "throughput over the baseline's", &kRatio, [](P p) { return cell_of(p.speedup); },
-       {"speedup", "speedup"}, {"speedup", is_trained}, "speedup"},
+       {"speedup", "speedup"}, {"speedup", is_trained, nullptr, 8}, "speedup"},
       {"scaling_efficiency", "throughput(p) / (p · throughput(1)); for workers of several speeds, over the sum of "
                              "their throughputs alone", &kShare,
-       [](P p) { return cell_of(p.scaling_efficiency); }, {"efficiency", "efficiency"}, {"efficiency", is_trained}, "scaling_efficiency"},
+       [](P p) { return cell_of(p.scaling_efficiency); }, {"efficiency", "efficiency"}, {"efficiency", is_trained, nullptr, 4}, "scaling_efficiency"},
       {"cost_per_million_samples", "in the currency of the cluster's prices", &kPrice, [](P p) { return cell_of(p.cost_per_million); },
-       {"cost", "cost of a million samples", kLess, "million_samples_per_cost"}, {"cost/1M"}},
+       {"cost", "cost of a million samples", kLess, "million_samples_per_cost"}, {"cost/1M", nullptr, nullptr, 5}},
       {"payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", &kBytes, [](P p) { return if_any(p.payload); }},
       {"message_size_B", "n: bytes exchanged in a step", &kBytes, [](P p) { return cell_of(p.message_size); }},
       {"sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", &kBytes, [](P p) { return cell_of(p.sent_per_worker); }},
@@ -119,28 +126,28 @@ std::vector<Metric> before_breakdown() {
       {"memory_per_worker_B", "the sum of both, as far as known; workspaces and a communication library's buffers are "
                               "not counted", &kBytes,
        [](P p) { return p.memory && p.memory->activations ? cell_of(p.memory->total()) : Cell(); },
-       {"memory", "memory of a worker", kLess, "", true}, {"memory", is_memory_news, memory_cell}},
+       {"memory", "memory of a worker", kLess, "", true}, {"memory", is_memory_news, memory_cell, 6}},
       {"lacks_memory", "whether the known memory exceeds the device's", &kTruth,
        [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); }},
       {"algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", &kBandwidth,
-       [](P p) { return cell_of(p.algbw); }, {"algbw", "algbw"}, {"algbw", only_moves_bytes}, "algbw"},
+       [](P p) { return cell_of(p.algbw); }, {"algbw", "algbw"}, {"algbw", only_moves_bytes, nullptr, 7}, "algbw"},
       {"busbw_B_per_s", "algbw times nccl-tests' bus factor", &kBandwidth, [](P p) { return cell_of(p.busbw); },
-       {"busbw", "busbw"}, {"busbw", only_moves_bytes}, "busbw"},
+       {"busbw", "busbw"}, {"busbw", only_moves_bytes, nullptr, 8}, "busbw"},
       {"", "forward, backward and update as a share of the step", {}, {}, {},
-       {"compute", is_trained, [](P p) { return share_of_step(p, breakdown_of(p).compute()); }}},
+       {"compute", is_trained, [](P p) { return share_of_step(p, breakdown_of(p).compute()); }, 2}},
       {"", "encode and decode as a share of the step", {}, {}, {},
-       {"codec", [](P p) { return breakdown_of(p).codec() > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).codec()); }}},
+       {"codec", [](P p) { return breakdown_of(p).codec() > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).codec()); }, 3}},
       {"", "exposed communication as a share of the step", {}, {}, {},
-       {"exposed comm", [](P) { return true; }, [](P p) { return share_of_step(p, breakdown_of(p).exposed_communication); }}},
+       {"exposed comm", [](P) { return true; }, [](P p) { return share_of_step(p, breakdown_of(p).exposed_communication); }, 6}},
       {"", "waiting as a share of the step", {}, {}, {},
-       {"waiting", [](P p) { return breakdown_of(p).waiting > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).waiting); }}},
+       {"waiting", [](P p) { return breakdown_of(p).waiting > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).waiting); }, 2}},
   };
 }
 
 std::vector<Metric> after_breakdown() {
   return {
       {"bound_s", "lower bound: step time that no schedule can beat", &kTime, [](P p) { return cell_of(p.bound.step); }, {},
-       {"lower bound", nullptr, [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); }}},
+       {"lower bound", nullptr, nullptr, 3, [](P p) { return std::string_view(has_large_gap(p) ? "!" : ""); }}},
       {"bound_compute_s", "lower bound: compute alone", &kTime, [](P p) { return cell_of(p.bound.compute); }},
       {"bound_latency_s", "lower bound: latency alone", &kTime, [](P p) { return cell_of(p.bound.latency); }},
       {"bound_bandwidth_s", "lower bound: bandwidth alone", &kTime, [](P p) { return cell_of(p.bound.bandwidth); }},
@@ -153,15 +160,15 @@ std::vector<Metric> after_breakdown() {
       {"equations_step_time_s", "the equations' answer", &kTime,
        [](P p) { return p.answers.equations ? cell_of(p.answers.equations->step) : Cell(); }},
       {"replay_step_time_s", "the replay's answer", &kTime, [](P p) { return p.answers.replay ? cell_of(p.answers.replay->step) : Cell(); }},
-      {"difference", "replay over equations, minus 1", &kDifference, [](P p) { return cell_of(p.answers.difference()); }, {}, {"replay-eq."}},
+      {"difference", "replay over equations, minus 1", &kDifference, [](P p) { return cell_of(p.answers.difference()); }, {}, {"replay-eq.", is_difference_news, nullptr, 7}},
       {"run_time_s", "run: all phases with their one-off costs", &kRunTime, [](P p) { return of_run(p, &RunReport::time); },
-       {"run", "time of the whole run", kLess, "runs_per_s"}, {"run"}},
+       {"run", "time of the whole run", kLess, "runs_per_s"}, {"run", nullptr, nullptr, 8}},
       {"run_cost", "run: in the currency of the clusters' prices", &kPrice, [](P p) { return of_run(p, &RunReport::cost); },
-       {"run-cost", "cost of the whole run", kLess, "runs_per_cost"}, {"run cost"}},
-      {"run_speedup", "run: the baseline's run time over this one's", &kRatio, [](P p) { return of_run(p, &RunReport::speedup); }, {}, {"run speedup"}},
+       {"run-cost", "cost of the whole run", kLess, "runs_per_cost"}, {"run cost", nullptr, nullptr, 7}},
+      {"run_speedup", "run: the baseline's run time over this one's", &kRatio, [](P p) { return of_run(p, &RunReport::speedup); }, {}, {"run speedup", nullptr, nullptr, 8}},
       {"run_phases", "run: its phases, epochs x steps x step time", &kText, [](P p) { return p.run ? Cell(phases_of(*p.run)) : Cell(); }},
       {"time_to_target_s", "run: until the epochs have passed that the method was seen to need", &kRunTime,
-       [](P p) { return of_run(p, &RunReport::to_target); }, {"target", "time to the run's target", kLess, "runs_to_target_per_s"}, {"to target"}},
+       [](P p) { return of_run(p, &RunReport::to_target); }, {"target", "time to the run's target", kLess, "runs_to_target_per_s"}, {"to target", nullptr, nullptr, 8}},
       {"run_target", "run: the target, and its evidence", &kText, [](P p) { return p.run ? if_any(p.run->target) : Cell(); }},
       {"step_time_p5_s", "jitter: 5th percentile of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p5); }},
       {"step_time_p50_s", "jitter: median of the step time", &kTime, [](P p) { return of_jitter(p, &Distribution::p50); }},

@@ -38,6 +38,8 @@ struct Metric {
     /// Whether a point asks for the column; null: every point with a value does.
     bool (*asked)(const PointReport&) = nullptr;
     std::string (*cell)(const PointReport&) = nullptr;  ///< null: the value in its unit, "-" for none
+    int weight = 0;  ///< a narrow terminal drops the columns of the least weight first
+    std::string_view (*mark)(const PointReport&) = nullptr;  ///< behind the value: "!" or ""; null: never
   } shown{};
 
   std::string_view measured{};  ///< the quantity's name in suites: "step_time"; empty: not in suites

@@ -1,5 +1,6 @@
 #include "models/unit/format.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -66,7 +67,58 @@ std::string rounded_text(double si, int digits, std::span<const Unit> units, con
   return fmt::format("{:.{}g}{}{}", si / least.factor, digits, between, least.suffix);
 }
 
+/// The smallest and the largest size of the values that are not zero; both 0 without any.
+struct Sizes {
+  double least = 0, most = 0;
+};
+Sizes sizes_of(std::span<const double> values) {
+  Sizes sizes;
+  for (const double value : values) {
+    const double size = std::abs(value);
+    if (size == 0 || !std::isfinite(size)) continue;
+    sizes.least = sizes.least == 0 ? size : std::min(sizes.least, size);
+    sizes.most = std::max(sizes.most, size);
+  }
+  return sizes;
+}
+
+/// Digits before the point: 3 of 128, 0 of 0.5, -1 of 0.05.
+int integer_digits(double size) { return size > 0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 1; }
+
+/// Decimals that give the least size three digits and the most four.
+int decimals_of(const Sizes& sizes) {
+  return std::max({0, 3 - integer_digits(sizes.least), 4 - integer_digits(sizes.most)});
+}
+
 }  // namespace
+
+template <class Q>
+std::vector<std::string> column_texts(std::span<const double> si) {
+  constexpr double kApart = 1e3, kMostInUnit = 2e4;
+  const Sizes sizes = sizes_of(si);
+  std::vector<std::string> texts;
+  if (sizes.most > kApart * sizes.least || sizes.most == 0) {
+    for (const double value : si) texts.push_back(human_text(Q(value)));
+    return texts;
+  }
+  const std::span<const Unit> units = human_units<Q>();
+  // The unit of the smallest value, or the first in which the largest value is not too long.
+  auto unit = units.size() - 1;
+  while (unit > 0 && (sizes.least >= units[unit - 1].factor || sizes.most >= kMostInUnit * units[unit].factor)) --unit;
+  const double factor = units[unit].factor;
+  const int decimals = decimals_of({sizes.least / factor, sizes.most / factor});
+  for (const double value : si)
+    texts.push_back(fmt::format("{:.{}f} {}", value / factor, decimals, units[unit].suffix));
+  return texts;
+}
+
+std::vector<std::string> column_numbers(std::span<const double> values, int most_decimals, std::string_view suffix) {
+  const Sizes sizes = sizes_of(values);
+  const int decimals = sizes.most < 1 ? decimals_of(sizes) : std::min(decimals_of(sizes), most_decimals);
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(fmt::format("{:.{}f}{}", value, decimals, suffix));
+  return texts;
+}
 
 template <class Q>
 std::string exact_text(Q value) {
@@ -99,9 +151,10 @@ std::string brief_text(Q value) {
   return rounded_text(value.si(), kDigits, human_units<Q>(), "");
 }
 
-#define STEPCAST_INSTANTIATE(Q)            \
-  template std::string exact_text(Q);      \
-  template std::string human_text(Q, int); \
+#define STEPCAST_INSTANTIATE(Q)                                               \
+  template std::string exact_text(Q);                                         \
+  template std::string human_text(Q, int);                                    \
+  template std::vector<std::string> column_texts<Q>(std::span<const double>); \
   template std::string brief_text(Q);
 STEPCAST_INSTANTIATE(Seconds)
 STEPCAST_INSTANTIATE(Bytes)

@@ -9,7 +9,7 @@
 
 namespace stepcast {
 
-/// Columns as wide as their widest cell, with two blanks between them.
+/// Columns as wide as their widest cell, with two blanks between them. The first row is the head.
 class TextTable {
  public:
   /// @param left   number of the first columns, which are left-aligned
@@ -19,15 +19,24 @@ class TextTable {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// One line for each row, without blanks at the end.
   [[nodiscard]] std::string text() const;
+  /// A table of GitHub's Markdown.
+  [[nodiscard]] std::string markdown() const;
+  /// Characters of the longest line that text() may have.
+  [[nodiscard]] std::size_t width() const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> widths() const;
+  [[nodiscard]] bool is_left(std::size_t column) const { return column < left_ || column - left_ >= right_; }
+
   std::size_t left_, right_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "12.5 %"
+/// "12.5 %" with three digits.
 std::string percent(double fraction);
-/// `part` of `whole` in percent; "-" if `whole` is zero.
+/// "12.5 %" with one decimal, for columns.
+std::string tenths(double fraction);
+/// `part` of `whole` in percent with one decimal; "-" if `whole` is zero.
 std::string share(Seconds part, Seconds whole);
 
 /// Time of a whole run: seconds with a fraction, or hours and minutes.

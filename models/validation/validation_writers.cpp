@@ -15,7 +15,6 @@
 namespace stepcast {
 namespace {
 
-std::string tenths(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 std::string signed_percent(double fraction) {
   const double tenths = std::round(1000 * fraction);  // zero has no sign
   return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);

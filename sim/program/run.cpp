@@ -12,10 +12,13 @@
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"
 #include "models/report/other_trainings.hpp"
+#include "models/report/answer_sentence.hpp"
+#include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
+#include "program/terminal.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -34,6 +37,9 @@ struct RunOptions {
   PictureOptions picture;
   bool no_plot = false;
   int jobs = available_cores();
+  std::string format;
+  std::vector<std::string> columns;
+  bool wide = false;
   std::optional<std::size_t> best;
   std::string by;
   std::vector<std::string> each;
@@ -64,12 +70,23 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
                    fmt::join(differences, ", "))});
 }
 
-/// The rows that the program prints: all points, or those that --best chooses.
-std::string table_of(const RunOptions& options, const Metric* by, const std::vector<std::string>& each,
-                     const Study& study, const Report& report) {
-  if (!options.best || report.points.empty()) return to_table(report);
-  const Metric& metric = read_option("--by", [&]() -> const Metric& { return choose_metric(report.points, by); });
-  return to_ranking(report, metric, *options.best, each) + note_of_trainings(study, each);
+/// The metrics that --columns names.
+std::vector<const Metric*> columns_asked(const RunOptions& options) {
+  std::vector<const Metric*> columns;
+  for (const std::string& name : options.columns)
+    columns.push_back(read_option("--columns", [&] { return &find_column(name); }));
+  return columns;
+}
+
+/// The rows that the program prints: all points below the answer in a sentence, or those that --best chooses.
+std::string table_of(const RunOptions& options, const TableOptions& layout, const Metric* by,
+                     const std::vector<std::string>& each, const Study& study, const Report& report) {
+  if (options.best && !report.points.empty()) {
+    const Metric& metric = read_option("--by", [&]() -> const Metric& { return choose_metric(report.points, by); });
+    return to_ranking(report, metric, *options.best, each, layout) + note_of_trainings(study, each);
+  }
+  const std::string answer = answer_sentence(study, report);
+  return fmt::format("{}{}{}", answer, answer.empty() ? "" : layout.markdown ? "\n\n" : "\n", to_table(report, layout));
 }
 
 /// Reports failed points, and the difference between evaluators.
@@ -94,12 +111,25 @@ std::vector<std::string> situations(const RunOptions& options, const Study& stud
 /// Where the picture goes. A scenario's own is not drawn for programs, which read standard output.
 std::string picture_path(const RunOptions& options, const Study& study) {
   if (!options.picture.path.empty()) return options.picture.path;
-  const bool is_read_by_program = options.csv == "-" || options.json == "-";
+  const bool is_read_by_program = options.csv == "-" || options.json == "-" || options.format == "markdown";
   return options.no_plot || is_read_by_program ? "" : study.output.plot.value_or("");
 }
 
-int run(const RunOptions& options, const Invocation& invocation) {
+/// The options with --format as the outputs that it abbreviates.
+RunOptions with_outputs(RunOptions options) {
+  for (auto [format, path] : {std::pair("csv", &options.csv), std::pair("json", &options.json)})
+    if (options.format == format) {
+      if (!path->empty() && *path != "-")
+        throw UsageError("--format", fmt::format("{0}, and --{0} {1}; leave one of them out", format, *path));
+      *path = "-";
+    }
+  return options;
+}
+
+int run(const RunOptions& given, const Invocation& invocation) {
+  const RunOptions options = with_outputs(given);
   const Metric* by = metric_asked(options);
+  const TableOptions layout{options.wide ? 0 : terminal_width(), columns_asked(options), options.format == "markdown"};
   const Study study = load(options.study);
   const std::vector<std::string> each = situations(options, study);
   print_notes(study);
@@ -112,8 +142,11 @@ int run(const RunOptions& options, const Invocation& invocation) {
   Json document;
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
-  if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, study, report));
-  if (!options.csv.empty()) write_output(options.csv, to_csv(report));
+  if (options.csv != "-" && options.json != "-") {
+    const std::string table = table_of(options, layout, by, each, study, report);
+    write_output("-", shows_colours() && !layout.markdown ? with_colours(table) : table);
+  }
+  if (!options.csv.empty()) write_output(options.csv, to_csv(report, {options.wide, layout.columns}));
   if (!options.json.empty()) write_output(options.json, json_text(document));
   const int verdict = judge(source_of(options.study), study, report);
   if (!plot.empty() && !report.points.empty()) {
@@ -138,6 +171,19 @@ void add_run(Command& program, Invocation& invocation) {
   command
       .add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")
       .type_name("PATH");
+  command
+      .add_option("--format", options->format,
+                  "table (the default), markdown, or csv and json in place of --csv - and --json -")
+      .one_of({"table", "markdown", "csv", "json"})
+      .type_name("NAME");
+  command
+      .add_option(
+          "--columns", options->columns,
+          "columns of the table and of CSV beside the axes, by their head or name in files: step,speedup,memory")
+      .split_at_commas()
+      .type_name("NAME,...");
+  command.add_flag("--wide", options->wide,
+                   "all columns: of the table also those beyond the terminal's width, of CSV also empty ones");
   const Option best = command
                           .add_option("--best", options->best,
                                       "the N best points alone, the best first; CSV, JSON and plot have all of them")

@@ -13,9 +13,11 @@
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/field_help.hpp"
 #include "sim/program/layer_table.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/study_options.hpp"
+#include "sim/program/study_summary.hpp"
 
 namespace stepcast {
 namespace {
@@ -42,6 +44,18 @@ std::string shelf_of(const std::string& text) {
   throw UsageError(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
+BadInput unknown(const std::string& name, const std::vector<std::string>& names) {
+  const std::string near = meant(name, names);
+  return BadInput(fmt::format("{}: an unknown name; see stepcast list{}{}", name, near.empty() ? "" : "; ", near));
+}
+
+Json entry_json(const CatalogueEntry& entry) {
+  Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
+  for (const auto& [key, value] : entry.details.items())
+    if (!object.contains(key)) object[key] = value;
+  return object;
+}
+
 /// @param shelf  the shelf to search; "": all
 std::vector<CatalogueEntry> find(const std::string& name, const std::string& shelf) {
   std::vector<CatalogueEntry> found;
@@ -57,17 +71,25 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
     }
     found.push_back(std::move(entry));
   }
-  if (found.empty()) {
-    const std::string near = meant(name, names);
-    throw BadInput(fmt::format("{}: an unknown name; see stepcast list{}{}", name, near.empty() ? "" : "; ", near));
-  }
+  if (found.empty() && !shelf.empty()) throw unknown(name, names);
   return found;
 }
 
+/// The entries of a name on all shelves, and the fields of that name or pointer.
+std::vector<Json> help_of(const std::string& name, const std::string& shelf) {
+  std::vector<Json> all;
+  for (const CatalogueEntry& entry : find(name, shelf)) all.push_back(entry_json(entry));
+  if (!shelf.empty()) return all;
+  for (Json& help : field_help(name)) all.push_back(std::move(help));
+  if (!all.empty()) return all;
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue(default_library()))
+    names.push_back(entry.name.substr(entry.name.find('/') + 1));
+  throw unknown(name, meant(name, names).empty() ? field_names() : names);
+}
+
 /// The canonical document of every point, defaults written out.
-Json resolved(const StudyOptions& options) {
-  const Study study = load(options);
-  print_notes(study);
+Json resolved(const Study& study) {
   if (study.points.size() == 1) return to_json(study.points.front().scenario);
   Json all = Json::array();
   for (const StudyPoint& point : study.points) all.push_back(to_json(point.scenario));
@@ -114,18 +136,13 @@ bool write_layer_table(const std::string& shelf, const std::string& name, const 
   return false;
 }
 
-void write_entries(const std::vector<CatalogueEntry>& entries, const std::string& target, bool as_json) {
+void write_entries(const std::vector<Json>& entries, const std::string& target, bool as_json) {
   std::string text;
-  Json all = Json::array();
-  for (const CatalogueEntry& entry : entries) {
-    Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
-    for (const auto& [key, value] : entry.details.items())
-      if (!object.contains(key)) object[key] = value;
+  for (const Json& entry : entries) {
     if (!text.empty()) text += '\n';
-    text += as_text(object);
-    all.push_back(std::move(object));
+    text += as_text(entry);
   }
-  write_output(target, as_json ? json_text(all) : text);
+  write_output(target, as_json ? json_text(Json(entries)) : text);
 }
 
 }  // namespace
@@ -138,8 +155,8 @@ void add_show(Command& program, Invocation& invocation) {
   command
       .add_option(
           "name", *words,
-          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; optionally with its shelf "
-          "before it: workload resnet50")
+          "a name that `stepcast list` prints, a field of scenarios (bucket_cap, /strategy/exchange), or the file (.json) of "
+          "a scenario or a part; optionally with its shelf before it: workload resnet50")
       .required()
       .count_of_words(1, 2);
   add_sets(command, *study);
@@ -151,10 +168,12 @@ void add_show(Command& program, Invocation& invocation) {
       .type_name("N")
       .between(1, 1 << 30);
   command.add_option("--dtype", options->dtype, "network: type of the operands and gradients").type_name("NAME");
+  auto full = std::make_shared<bool>(false);
+  command.add_flag("--full", *full, "scenario: every field of every point, as JSON");
   command.add_option("--json", *json, "write JSON instead of text; - is standard output").type_name("PATH");
   command.footer(
-      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
-  command.callback([words, study, json, options, &invocation] {
+      "Examples: stepcast show ring\n          stepcast show bucket_cap\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
+  command.callback([words, study, json, full, options, &invocation] {
     const std::string& name = words->back();
     const bool is_file = name.ends_with(".json") || name == "-";
     std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
@@ -172,10 +191,13 @@ void add_show(Command& program, Invocation& invocation) {
     if (!write_layer_table(shelf, file, own, *options, target, !json->empty())) {
       if (is_scenario) {
         study->file = name;
-        write_output(target, json_text(resolved(*study)));
+        const Study loaded = load(*study);
+        print_notes(loaded);
+        write_output(target, *full || !json->empty() ? json_text(resolved(loaded)) : summary_of(loaded));
       } else {
-        write_entries(is_file ? std::vector{own_entry(shelf, own, file, default_library())} : find(name, shelf), target,
-                      !json->empty());
+        write_entries(
+            is_file ? std::vector{entry_json(own_entry(shelf, own, file, default_library()))} : help_of(name, shelf),
+            target, !json->empty());
       }
     }
     invocation.exit_code = kOk;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/validation/validation.hpp"
 #include "tests/support/catch.hpp"
@@ -114,7 +115,7 @@ TEST_CASE(
                       heads = ranking.substr(ranking.find_first_not_of(' ', ranking.find('\n') + 1));
     CHECK((heads.starts_with(metric.shown.head.empty() ? metric.compared.title : metric.shown.head) ||
            heads.starts_with(metric.compared.title)));
-    CHECK(heads.substr(heads.find('\n') + 1).find(metric.unit->cell(*number_of(metric, report)).substr(0, 2)) !=
+    CHECK(heads.substr(heads.find('\n') + 1).find(metric.unit->cell(*number_of(metric, report)).substr(0, 1)) !=
           std::string::npos);
     if (!metric.measured.empty()) measured.emplace(metric.measured);
   }

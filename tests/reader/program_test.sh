@@ -233,7 +233,13 @@ rm out/trace.json
 # Points by their coordinates, a variant by its name.
 expect 0 run "$scenarios/stragglers.json" --point 'variant=gossip on a ring' --csv - && prints 'gossip on a ring,'
 [[ $(wc -l <"$work/stdout") == 2 ]] || fail 'not one row'
-expect 0 show ../good.json --point workers=4 && prints '"workers": 4'
+expect 0 show ../good.json --point workers=4 --full && prints '"workers": 4'
+expect 0 show ../good.json && prints 'good: 2 points' && prints 'workers  1 | 4' && prints 'links of 10 Gb/s, 25 us'
+expect 0 show ../good.json --json - && prints '"workers": 4'
+expect 0 show bucket_cap && prints 'field: /strategy/exchange/bucket_cap' && prints 'default: 25MiB' && prints 'of kind: all-reduce'
+expect 0 show /cluster/workers && prints 'value: a whole number from 1 to 16777216'
+expect 0 show /cluster/link/latency && prints 'unit: a number with one of s, ms, us'
+expect 3 show bukcet_cap && says 'did you mean bucket_cap?'
 expect 2 run ../good.json --point workers=5 && prints_nothing
 says '"5" is no value of workers; it has 1; 4'
 expect 0 explain ../good.json --point workers=4 && prints 'tasks that set the step'

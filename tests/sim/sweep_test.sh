@@ -37,7 +37,7 @@ study='{"name": "study", "workload": "resnet50-v100",
 printf '%s' "$study" >study.json
 
 # sweep writes the same as run, and a last column for errors.
-expect 0 run study.json --csv run.csv
+expect 0 run study.json --wide --csv run.csv
 expect 0 sweep study.json --jobs 1 --csv one.csv --jsonl one.jsonl
 says '12 points; 12 replays: 0 from the cache, 12 computed'
 says 'replay and equations differ by at most'
@@ -216,7 +216,7 @@ says '4 replays: 0 from the cache, 2 computed; 2 points failed'
 [[ $(wc -l <failing.csv) == 5 && $(grep -c '^[24],100TB,,,.*more than replay can count' failing.csv) == 2 ]] || fail 'the rows do not say so'
 # Nor in `run`: its tables, CSV and JSON have all four points, and say why two have no answer.
 cp failing.csv swept.csv
-expect 1 run failing.json --csv ran.csv --json ran.json
+expect 1 run failing.json --wide --csv ran.csv --json ran.json
 says 'failing.json: point 2 of 4, /cluster/workers = 2, /strategy/size = 100TB failed: a message of 5e+13 bytes is more than replay can count'
 says 'replay and equations differ by at most'
 [[ $(grep -c '^[24] *1MB .* ring' stdout) == 2 && $(grep -c '^[24] *100TB  *- .*more than replay can count' stdout) == 2 ]] || fail 'the table does not say so'

@@ -1,0 +1,162 @@
+#include "sim/program/field_help.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/describe/json.hpp"
+#include "models/study/schema.hpp"
+
+namespace stepcast {
+namespace {
+
+/// A field of the schema, and where it is.
+struct SchemaField {
+  std::string pointer;
+  std::string kind;  ///< of the part that has it, such as "all-reduce"; "" if all kinds do
+  const Json* schema;
+};
+using Visit = std::function<void(const SchemaField&)>;
+
+/// Deeper fields repeat the parts: variants set whole scenarios.
+constexpr int kMostLevels = 8;
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// The kind that an object's properties fix: {"kind": {"anyOf": [{"const": "star"}, ...]}}; "" if they fix none.
+std::string kind_of(const Json& properties) {
+  const auto kind = properties.find("kind");
+  if (kind == properties.end()) return "";
+  const Json& value = kind->contains("anyOf") ? (*kind)["anyOf"].front() : *kind;
+  return value.contains("const") ? text_of(value["const"]) : "";
+}
+
+class Walk {
+ public:
+  explicit Walk(const Json& schema) : definitions_(schema["definitions"]) {}
+
+  /// The alternatives of a schema, references followed. Beside other alternatives, a list is an axis and left out.
+  [[nodiscard]] std::vector<const Json*> alternatives(const Json& schema) const {
+    constexpr std::string_view kDefinitions = "#/definitions/";
+    if (const auto reference = schema.find("$ref"); reference != schema.end())
+      return alternatives(definitions_.at(reference->get<std::string>().substr(kDefinitions.size())));
+    const auto choices = schema.find("anyOf");
+    if (choices == schema.end()) return {&schema};
+    std::vector<const Json*> all;
+    if (schema.contains("properties")) all.push_back(&schema);
+    for (const Json& choice : *choices)
+      for (const Json* one : alternatives(choice))
+        if (one->value("type", "") != "array") all.push_back(one);
+    return all;
+  }
+
+  void visit(const Json& schema, const std::string& pointer, const Visit& field, const std::string& around = "",
+             int levels = kMostLevels) const {
+    if (levels == 0) return;
+    for (const Json* one : alternatives(schema)) {
+      if (one->value("type", "") == "array") visit((*one)["items"], pointer + "/0", field, around, levels - 1);
+      const auto properties = one->find("properties");
+      if (properties == one->end()) continue;
+      const std::string own = kind_of(*properties), &kind = own.empty() ? around : own;
+      for (const auto& [name, below] : properties->items()) {
+        if (name == "$schema" || name == "from") continue;
+        field({pointer + "/" + name, kind, &below});
+        visit(below, pointer + "/" + name, field, kind, levels - 1);
+      }
+    }
+  }
+
+ private:
+  const Json& definitions_;
+};
+
+/// The units that a pattern ends with: "B, kB, MB".
+std::string units_in(const std::string& pattern) {
+  const auto open = pattern.rfind('('), close = pattern.rfind(')');
+  if (open == std::string::npos || close < open || !pattern.ends_with(")$")) return "";
+  std::string units = pattern.substr(open + 1, close - open - 1);
+  for (auto at = units.find('|'); at != std::string::npos; at = units.find('|', at)) units.replace(at, 1, ", ");
+  return units;
+}
+
+std::string range_of(const Json& one) {
+  const auto bound = [&](const char* name) { return fmt::format("{:.15g}", one[name].get<double>()); };
+  std::string text = one["type"] == "integer" ? "a whole number" : "a number";
+  if (one.contains("exclusiveMinimum")) text += " above " + bound("exclusiveMinimum");
+  if (one.contains("minimum")) text += " from " + bound("minimum");
+  if (one.contains("maximum")) text += " to " + bound("maximum");
+  return text;
+}
+
+/// The values and the fields that a field takes.
+void add_values(Json& help, const Walk& walk, const Json& schema) {
+  Json values = Json::object(), fields = Json::object();
+  for (const Json* one : walk.alternatives(schema)) {
+    const std::string type = one->value("type", "");
+    const Json names = one->value("enum", Json::array()), meanings = one->value("enumDescriptions", Json::array());
+    for (std::size_t i = 0; i < names.size(); ++i)
+      values[text_of(names[i])] = i < meanings.size() ? text_of(meanings[i]) : "";
+    if (one->contains("const")) values[text_of((*one)["const"])] = one->value("description", "");
+    if (type == "boolean") values.update(Json{{"true", ""}, {"false", ""}});
+    if (type == "integer" || type == "number") help["value"] = range_of(*one);
+    if (const std::string units = units_in(one->value("pattern", "")); !units.empty())
+      help["unit"] = "a number with one of " + units;
+    const Json properties = one->value("properties", Json::object());
+    if (const std::string kind = kind_of(properties); !kind.empty()) values[kind] = one->value("description", "");
+    else
+      for (const auto& [name, below] : properties.items())
+        if (name != "$schema" && name != "from") fields[name] = below.value("description", "");
+  }
+  if (!values.empty()) help["values"] = std::move(values);
+  if (!fields.empty()) help["fields"] = std::move(fields);
+}
+
+Json help_of(const SchemaField& field, const Walk& walk) {
+  Json help{{"field", field.pointer}, {"meaning", field.schema->value("description", "")}};
+  if (field.schema->contains("default")) help["default"] = (*field.schema)["default"];
+  add_values(help, walk, *field.schema);
+  return help;
+}
+
+}  // namespace
+
+std::vector<Json> field_help(const std::string& name) {
+  const Json schema = scenario_schema();
+  const Walk walk(schema);
+  struct Found {
+    Json help;
+    std::vector<std::string> kinds;
+  };
+  std::vector<Found> found;
+  walk.visit(schema, "", [&](const SchemaField& field) {
+    const bool is_asked = name.starts_with('/') ? field.pointer == name : field.pointer.ends_with("/" + name);
+    if (!is_asked) return;
+    Json help = help_of(field, walk);
+    auto same = std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.help == help; });
+    if (same == found.end()) same = found.insert(found.end(), {std::move(help), {}});
+    if (!field.kind.empty() && std::find(same->kinds.begin(), same->kinds.end(), field.kind) == same->kinds.end())
+      same->kinds.push_back(field.kind);
+  });
+  std::vector<Json> all;
+  for (Found& one : found) {
+    Json help{{"field", one.help["field"]}};
+    if (!one.kinds.empty()) help["of kind"] = fmt::format("{}", fmt::join(one.kinds, ", "));
+    help.update(one.help);
+    all.push_back(std::move(help));
+  }
+  return all;
+}
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  const Json schema = scenario_schema();
+  Walk(schema).visit(schema, "", [&](const SchemaField& field) {
+    std::string name = field.pointer.substr(field.pointer.rfind('/') + 1);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  });
+  return names;
+}
+
+}  // namespace stepcast
