@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/fault.hpp"
+#include "program/help_formatter.hpp"
 #include "program/option_texts.hpp"
 #include "program/streams.hpp"
 
@@ -78,6 +79,7 @@ CommandLine::CommandLine(const std::string& program, const std::string& meaning,
     : app_(std::make_unique<CLI::App>(meaning, program)) {
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
+  app_->formatter(help_formatter());
 }
 
 CommandLine::~CommandLine() = default;

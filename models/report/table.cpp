@@ -14,6 +14,7 @@
 #include "models/report/comparison.hpp"
 #include "models/report/failed_rows.hpp"
 #include "models/report/goal.hpp"
+#include "models/report/kinds_table.hpp"
 #include "models/report/table_notes.hpp"
 #include "models/unit/text_table.hpp"
 
@@ -167,7 +168,7 @@ std::string to_rows(const Report& report, const TableOptions& options, std::vect
     text += fmt::format("left out to fit the terminal: {}; --wide has them\n", fmt::join(dropped, ", "));
   if (std::any_of(report.points.begin(), report.points.end(), is_trained))
     text += fmt::format("speedup is against: {}\n", report.baseline);
-  return text + kinds_table(report, options.markdown) + table_notes(report);
+  return text + kinds_table(report, options) + table_notes(report);
 }
 
 }  // namespace

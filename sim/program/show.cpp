@@ -148,7 +148,7 @@ void write_entries(const std::vector<Json>& entries, const std::string& target, 
 }  // namespace
 
 void add_show(Command& program, Invocation& invocation) {
-  Command command = program.add_subcommand("show", "Explain a name, or show the scenario that a file resolves to");
+  Command command = program.add_subcommand("show", "Explain a name or a field, or say what a scenario is");
   auto words = std::make_shared<std::vector<std::string>>();
   auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();

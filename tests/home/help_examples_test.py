@@ -38,7 +38,7 @@ def prepare(folder):
 
 def examples(text):
     """The commands behind the last "Example:" or "Examples:", one a line, up to the end of the help."""
-    found = re.split(r"^ *Examples?:\s*", text, flags=re.MULTILINE)
+    found = re.split(r"^ *Examples?:\s*", re.sub(r" \\\n +", " ", text), flags=re.MULTILINE)
     return [line.strip() for line in found[-1].splitlines() if line.strip()] if len(found) > 1 else []
 
 
@@ -63,6 +63,7 @@ class HelpExamples(unittest.TestCase):
         for command in ["", *self.subcommands(program)]:
             text = self.said(f"{program} {command} --help").stdout
             found = examples(text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80, f"{program} {command} --help is wider than a terminal")
             self.assertTrue(found, f"{program} {command} --help has no example")
             for example in found:
                 with self.subTest(example):
