@@ -1,6 +1,7 @@
 // A fact to know before trusting an answer: a text for people, and a code that stays when the text changes.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,15 @@ struct Note {
 };
 
 using Notes = std::vector<Note>;
+
+/// Each code once.
+inline std::vector<std::string> codes_of(const Notes& notes) {
+  std::vector<std::string> codes;
+  for (const Note& note : notes)
+    if (const std::string code(name_of(note.code)); std::find(codes.begin(), codes.end(), code) == codes.end())
+      codes.push_back(code);
+  return codes;
+}
 
 inline std::vector<std::string> texts_of(const Notes& notes) {
   std::vector<std::string> texts;

@@ -378,8 +378,7 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
     } else row["refusal"] = one.refusal;
     json["changes"].push_back(std::move(row));
   }
-  json["notes"] = texts_of(e.point.notes);
-  json["coded_notes"] = coded(e.point.notes);
+  json["notes"] = coded(e.point.notes);
   json["manifest"] = manifest;
   return json;
 }

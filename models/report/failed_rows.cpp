@@ -1,12 +1,14 @@
 #include "models/report/failed_rows.hpp"
 
+#include "models/report/axis_columns.hpp"
+
 namespace stepcast {
 
-Row failed_row(const std::vector<Metric>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates) {
+Row failed_row(const std::vector<Metric>& columns, const std::vector<Coordinate>& coordinates) {
   PointReport unanswered;
   unanswered.coordinates = coordinates;
-  Row row(columns.size());
-  for (std::size_t axis = 0; axis < axes; ++axis) row[axis] = columns[axis].value(unanswered);
+  Row row;
+  for (const Metric& column : columns) row.push_back(is_axis_column(column) ? column.value(unanswered) : Cell());
   return row;
 }
 

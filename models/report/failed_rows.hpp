@@ -11,8 +11,7 @@
 namespace stepcast {
 
 /// A row for a point without an answer: its axes alone.
-/// @param axes  number of leading columns that are axes
-Row failed_row(const std::vector<Metric>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates);
+Row failed_row(const std::vector<Metric>& columns, const std::vector<Coordinate>& coordinates);
 
 /// Calls answered(PointReport) or failed(FailedPoint) for each point, in the study's order.
 template <class OfAnswered, class OfFailed>

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/describe.hpp"
+#include "models/report/axis_columns.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/text_table.hpp"
 
@@ -178,7 +179,8 @@ std::vector<Metric> after_breakdown() {
       {"steady_state", "how the evaluator knows that the state is steady", &kText, [](P p) { return Cell(p.answers.shown().steady_state); }},
       {"critical_cycle", "equations: tasks that determine the step time", &kText,
        [](P p) { return p.answers.equations ? Cell(fmt::format("{}", fmt::join(p.answers.equations->critical, " > "))) : Cell(); }},
-      {"notes", "facts to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(texts_of(p.notes)); }},
+      {"notes", "codes of facts to know before trusting the number; `stepcast list notes` has their meaning", &kTexts,
+       [](P p) { return p.notes.empty() ? Cell() : Cell(codes_of(p.notes)); }},
   };
 }
 // clang-format on
@@ -224,13 +226,7 @@ bool is_shown(const Metric& metric, const PointReport& point) {
 }
 
 std::vector<Metric> report_columns(const Report& report) {
-  std::vector<Metric> columns;
-  for (const std::string& axis : report.axes)
-    columns.push_back({axis, "axis of the study", &kText, [axis](P p) -> Cell {
-                         for (const Coordinate& c : p.coordinates)
-                           if (c.axis == axis) return c.value;
-                         return {};
-                       }});
+  std::vector<Metric> columns = axis_columns(report.axes, report.axis_units);
   for (const Metric& metric : metrics())
     if (!metric.name.empty() && std::find(report.axes.begin(), report.axes.end(), metric.name) == report.axes.end())
       columns.push_back(metric);

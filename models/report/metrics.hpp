@@ -57,7 +57,7 @@ bool is_shown(const Metric& metric, const PointReport& point);
 
 inline bool has_large_gap(const PointReport& point) { return point.gap > kLargeGap - 1.0; }
 
-/// The columns of files: the study's axes, then the metrics, without those that an axis shows already.
+/// The columns of files: the study's axes (axis_columns.hpp), then the metrics, without those that an axis shows already.
 std::vector<Metric> report_columns(const Report& report);
 
 }  // namespace stepcast

@@ -22,7 +22,7 @@
 namespace stepcast {
 
 /// Version of the JSON report's shape. It increases when a field changes its meaning or is removed.
-inline constexpr int kReportSchemaVersion = 3;
+inline constexpr int kReportSchemaVersion = 4;
 
 /// If the forecast is this many times the lower bound, the scenario is worth a second look.
 inline constexpr double kLargeGap = 2.0;
@@ -101,8 +101,9 @@ struct Report {
   /// Whether the scenario gives it. Otherwise, a row's baseline is one worker that trains the same alone.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  std::vector<PointReport> points;    ///< points with an answer, in the study's order
-  std::vector<FailedPoint> failed{};  ///< the others, in that order too
+  std::vector<std::string> axis_units{};  ///< of each axis (axis_columns.hpp); empty: none has a unit
+  std::vector<PointReport> points;        ///< points with an answer, in the study's order
+  std::vector<FailedPoint> failed{};      ///< the others, in that order too
 };
 
 /// A scenario's workload and the answers for its step.

@@ -75,6 +75,7 @@ bool holds(CellKind kind, const Cell& cell) {
     case CellKind::count: return std::holds_alternative<std::int64_t>(cell);
     case CellKind::number: return std::holds_alternative<double>(cell) || std::holds_alternative<std::int64_t>(cell);
     case CellKind::text: return std::holds_alternative<std::string>(cell);
+    case CellKind::value: return holds(CellKind::number, cell) || holds(CellKind::text, cell);
     case CellKind::texts: return std::holds_alternative<std::vector<std::string>>(cell);
   }
   return false;

@@ -16,7 +16,8 @@ namespace stepcast {
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 /// The type of a column's non-empty cells.
-enum class CellKind { truth, count, number, text, texts };
+/// A value is a number or a text.
+enum class CellKind { truth, count, number, text, texts, value };
 
 /// Whether a column of this kind can hold the cell. Every column can hold nothing, and a count is also a number.
 bool holds(CellKind kind, const Cell& cell);

@@ -1,11 +1,12 @@
 #include "models/report/writers.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "models/describe/json.hpp"
+#include "models/report/axis_columns.hpp"
 #include "models/report/failed_rows.hpp"
 #include "models/report/rows.hpp"
 
@@ -26,9 +27,49 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
   return json;
 }
 
+Json phases_json(const RunReport& run) {
+  Json phases = Json::array();
+  for (const PhaseReport& phase : run.phases)
+    phases.push_back({{"name", phase.name},
+                      {"epochs", phase.epochs},
+                      {"steps_per_epoch", phase.steps_per_epoch},
+                      {"step_time_s", phase.step.si()},
+                      {"before_s", phase.before.si()},
+                      {"time_s", phase.time.si()}});
+  return phases;
+}
+
+/// The notes of all points, each text once. Its name is the note's code, with a number behind from the second text on:
+/// "gathered-messages", "gathered-messages.2".
+class NoteTexts {
+ public:
+  /// The names of a point's notes.
+  Json names_of_all(const Notes& notes) {
+    Json names = Json::array();
+    for (const Note& note : notes) {
+      const auto [place, is_new] = names_.try_emplace(note.text);
+      if (is_new) place->second = new_name(std::string(name_of(note.code)), note.text);
+      names.push_back(place->second);
+    }
+    return names;
+  }
+  /// {name: text}, in the order in which points have them.
+  [[nodiscard]] const Json& json() const { return texts_; }
+
+ private:
+  std::string new_name(const std::string& code, const std::string& text) {
+    const int number = ++of_code_[code];
+    std::string name = number == 1 ? code : fmt::format("{}.{}", code, number);
+    texts_[name] = text;
+    return name;
+  }
+
+  std::map<std::string, std::string> names_;
+  std::map<std::string, int> of_code_;
+  Json texts_ = Json::object();
+};
+
 std::vector<Metric> csv_columns(const Report& report, const CsvColumns& which) {
-  std::vector<Metric> columns = report_columns(report);
-  const auto is_axis = [&](const Metric& column) { return &column - columns.data() < std::ssize(report.axes); };
   const auto is_chosen = [&](const Metric& column) {
     return std::any_of(which.chosen.begin(), which.chosen.end(),
                        [&](const Metric* m) { return m->name == column.name; });
@@ -39,8 +80,8 @@ std::vector<Metric> csv_columns(const Report& report, const CsvColumns& which) {
     });
   };
   std::vector<Metric> kept;
-  for (const Metric& column : columns)
-    if (is_axis(column) || (which.chosen.empty() ? which.with_empty || !is_empty(column) : is_chosen(column)))
+  for (const Metric& column : report_columns(report))
+    if (is_axis_column(column) || (which.chosen.empty() ? which.with_empty || !is_empty(column) : is_chosen(column)))
       kept.push_back(column);
   return kept;
 }
@@ -60,7 +101,7 @@ std::string to_csv(const Report& report, const CsvColumns& which) {
     text += csv_row(row);
   };
   const auto failed = [&](const FailedPoint& point) {
-    Row row = failed_row(columns, report.axes.size(), point.coordinates);
+    Row row = failed_row(columns, point.coordinates);
     row.emplace_back(point.reason);
     text += csv_row(row);
   };
@@ -83,24 +124,27 @@ Json report_document(const Report& report, const Json& manifest) {
       "if workers differ in speed or link: the kinds of workers, each with its breakdown of a step; otherwise the "
       "breakdown is the mean of all";
   if (!report.failed.empty()) json["columns"]["error"] = "why the point has no answer";
-  json["columns"]["coded_notes"] = "the notes, each with a code that stays when its text changes";
+  json["columns"]["notes"] = "facts to know before trusting the number: names in \"notes\", which has each text once";
   json["points"] = Json::array();
+  NoteTexts texts;
   const auto answered = [&](const PointReport& point) {
     Json row = Json::object();
     for (const Metric& column : columns) row[column.name] = json_of(column.value(point));
-    row["coded_notes"] = coded(point.notes);
+    row["notes"] = texts.names_of_all(point.notes);
+    if (point.run) row["run_phases"] = phases_json(*point.run);
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     if (!report.failed.empty()) row["error"] = nullptr;
     json["points"].push_back(std::move(row));
   };
   const auto failed = [&](const FailedPoint& point) {
-    const Row cells = failed_row(columns, report.axes.size(), point.coordinates);
+    const Row cells = failed_row(columns, point.coordinates);
     Json row = Json::object();
     for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i].name] = json_of(cells[i]);
     row["error"] = point.reason;
     json["points"].push_back(std::move(row));
   };
   for_each_point(report, answered, failed);
+  json["notes"] = texts.json();
   json["manifest"] = manifest;
   return json;
 }

@@ -135,8 +135,7 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
     json["situations"].push_back(
         {{"coordinates", coordinates_json(situation.coordinates)}, {"alternatives", std::move(alternatives)}});
   }
-  json["notes"] = texts_of(c.notes);
-  json["coded_notes"] = coded(c.notes);
+  json["notes"] = coded(c.notes);
   json["manifest"] = manifest;
   return json;
 }

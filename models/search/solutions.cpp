@@ -108,8 +108,7 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
     one["figures"] = std::move(values);
     json["points"].push_back(std::move(one));
   }
-  json["notes"] = texts_of(s.notes);
-  json["coded_notes"] = coded(s.notes);
+  json["notes"] = coded(s.notes);
   json["manifest"] = manifest;
   return json;
 }

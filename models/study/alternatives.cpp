@@ -8,6 +8,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/scenario/origins.hpp"
+#include "models/study/axis_labels.hpp"
 #include "models/study/choose_points.hpp"
 
 namespace stepcast {
@@ -104,7 +105,7 @@ std::string label(const std::vector<Coordinate>& coordinates) {
 
 Json coordinates_json(const std::vector<Coordinate>& coordinates) {
   Json json = Json::object();
-  for (const Coordinate& one : coordinates) json[one.axis] = one.value;
+  for (const Coordinate& one : coordinates) json[one.axis] = label_json(one.value);
   return json;
 }
 

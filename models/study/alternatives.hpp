@@ -44,7 +44,7 @@ std::size_t find_alternative(const Arrangement& arrangement, const std::vector<s
 /// "AllReduce, compressor fp16": a variant's name, then the other coordinates with their axes.
 std::string label(const std::vector<Coordinate>& coordinates);
 
-/// {"compressor": "fp16"}
+/// {"compressor": "fp16", "workers": 16}
 Json coordinates_json(const std::vector<Coordinate>& coordinates);
 
 }  // namespace stepcast

@@ -1,6 +1,8 @@
 #include "models/study/axis_labels.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
+#include "models/unit/parse.hpp"
 
 namespace stepcast {
 namespace {
@@ -84,6 +87,15 @@ std::vector<std::string> axis_labels(const Json& values) {
     }
   }
   return labels;
+}
+
+Json label_json(const std::string& label) {
+  std::int64_t count = 0;
+  const char* const end = label.data() + label.size();
+  if (const auto [rest, error] = std::from_chars(label.data(), end, count); error == std::errc{} && rest == end)
+    return count;
+  if (const std::optional<double> number = parse_number(label)) return *number;
+  return label;
 }
 
 }  // namespace stepcast

@@ -13,4 +13,7 @@ namespace stepcast {
 /// for a table, shows its place, "#2".
 std::vector<std::string> axis_labels(const Json& values);
 
+/// A label in JSON: a plain number is one, any other label a text.
+Json label_json(const std::string& label);
+
 }  // namespace stepcast

@@ -170,8 +170,7 @@ Json validation_document(const std::vector<Validation>& validations, const std::
                             {"ordered_pairs", s.ordered},
                             {"tolerance_missed", missed_limits(v)}};
     suite["unmeasured_points"] = v.unmeasured;
-    suite["notes"] = texts_of(v.notes);
-    suite["coded_notes"] = coded(v.notes);
+    suite["notes"] = coded(v.notes);
     suite["manifest"] = manifests.at(i);
     json["suites"].push_back(std::move(suite));
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/axis_columns.hpp"
 #include "models/study/alternatives.hpp"
 
 namespace stepcast {
@@ -24,6 +25,7 @@ Report answer_study(const Study& study, int jobs, const PointProgress& progress)
   report.name = study.name;
   report.description = study.description;
   report.axes = study.axes;
+  report.axis_units = axis_units(study);
   report.baseline = baseline_of(study.points);
   std::vector<PointAnswer> answers = answer_points(study.points, jobs, progress);
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "models/describe/json.hpp"
+#include "models/report/axis_columns.hpp"
+#include "models/report/failed_rows.hpp"
 #include "models/report/rows.hpp"
 #include "sim/answer/frames.hpp"
 
@@ -12,6 +14,7 @@ namespace {
 std::vector<Metric> columns_of(const Study& study) {
   Report report;
   report.axes = study.axes;
+  report.axis_units = axis_units(study);
   return report_columns(report);
 }
 
@@ -62,7 +65,7 @@ PointRow PointRows::make(std::size_t point, const PointAnswer& answer) const {
     made.tolerance = answer.report->tolerance;
     for (const Metric& column : columns_) row.push_back(column.value(*answer.report));
   } else {
-    row = failed_row(columns_, study_.axes.size(), study_.points[point].coordinates);
+    row = failed_row(columns_, study_.points[point].coordinates);
   }
   row.push_back(answer.report ? Cell() : Cell(answer.reason));
   for (const RowFormat format : formats_) made.texts.push_back(text_of(format, names_, point, row));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/describe/note.hpp"
 #include "models/scenario/part_files.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/scenario.hpp"
@@ -238,7 +239,7 @@ CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::
 
 std::vector<std::string> catalogue_shelves() {
   return {"scenarios",   "workloads",  "profiles",   "layers",     "clusters", "strategies",
-          "compressors", "algorithms", "topologies", "transports", "suites"};
+          "compressors", "algorithms", "topologies", "transports", "suites",   "notes"};
 }
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
@@ -256,6 +257,8 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");
   add_files(entries, "suites", suites_folder(library), library);
+  for (const auto& note : Choices<NoteCode>::table)
+    entries.push_back({"notes", std::string(note.name), std::string(note.meaning), Json::object()});
   put_first(own_entries(library), entries);
   return entries;
 }

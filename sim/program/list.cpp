@@ -41,7 +41,7 @@ Json as_json(const std::vector<CatalogueEntry>& entries) {
 void add_list(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand(
       "list",
-      "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites");
+      "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites, notes");
   auto shelf = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
   command.add_option("shelf", *shelf, "only these").one_of(catalogue_shelves());

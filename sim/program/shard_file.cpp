@@ -9,12 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
+#include "models/report/axis_columns.hpp"
 #include "sim/program/bad_input.hpp"
 
 namespace stepcast {
 namespace {
 
-constexpr int kShardVersion = 2;
+constexpr int kShardVersion = 3;
 constexpr std::size_t kMostShards = 1000000;
 
 /// The columns of a report with these names. The first `axes` are axes, and the last is "error". None if no report has
@@ -23,6 +24,7 @@ std::vector<Metric> columns_named(const std::vector<std::string>& names, std::si
   if (axes >= names.size()) return {};
   Report report;
   report.axes.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(axes));
+  report.axis_units = axis_units_in(names, axes);
   std::vector<Metric> columns = report_columns(report);
   const bool same = std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
                                [](const Metric& column, const std::string& name) { return column.name == name; });

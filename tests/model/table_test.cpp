@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/answer_sentence.hpp"
+#include "models/report/axis_columns.hpp"
 #include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/parse.hpp"
 #include "models/unit/text_table.hpp"
 #include "tests/support/catch.hpp"
 
@@ -179,4 +182,50 @@ TEST_CASE("two axes decide together: the number of cases that each wins") {
   }
   // Ring: 2 and 4 workers of the first, 4 and 8 of the second.
   CHECK(answer_sentence(study, report) == "ring is the fastest in 4 of 6 cases, server in 2");
+}
+
+TEST_CASE("axes keep their types in files, and quantities have a twin in SI units") {
+  Study study;
+  study.axes = {"workers", "bandwidth", "group_size", "latency", "mixed"};
+  study.axis_values = {{"2", "4"}, {"10Gbps", "auto"}, {"auto", "8"}, {"25us"}, {"1s", "1B"}};
+  CHECK(axis_units(study) == Texts{"", "_B_per_s", "", "_s", ""});
+  Report report;
+  report.axes = study.axes;
+  report.axis_units = axis_units(study);
+  report.points = {
+      report_at({{"workers", "4"}, {"bandwidth", "10Gbps"}, {"group_size", "8"}, {"latency", "25us"}}, 4, 1)};
+  report.points.push_back(report.points.front());
+  report.points.back().coordinates = {
+      {"workers", "2"}, {"bandwidth", "auto"}, {"group_size", "auto"}, {"mixed", "0.5"}};
+  const Json points = report_document(report, {})["points"];
+  CHECK(points[0]["workers"] == 4);
+  CHECK(points[0]["workers"].is_number_integer());
+  CHECK(points[0]["bandwidth"] == "10Gbps");
+  CHECK(points[0]["bandwidth_B_per_s"] == 1.25e9);  // 10e9 / 8
+  CHECK(points[0]["group_size"] == 8);
+  CHECK(points[0]["latency_s"] == parse_quantity<Seconds>("25us").si());
+  CHECK(points[0]["mixed"].is_null());
+  CHECK(points[1]["bandwidth_B_per_s"].is_null());
+  CHECK(points[1]["group_size"] == "auto");
+  CHECK(points[1]["mixed"] == 0.5);
+  CHECK(to_csv(report).starts_with("workers,bandwidth,group_size,latency,mixed,bandwidth_B_per_s,latency_s,"));
+  // Shards find the units by the names of their columns.
+  CHECK(axis_units_in({"workers", "bandwidth", "bandwidth_B_per_s", "strategy"}, 2) == Texts{"", "_B_per_s"});
+  CHECK(axis_units_in({"workers", "bandwidth", "strategy"}, 2) == Texts{"", ""});
+}
+
+TEST_CASE("each note's text is once in JSON, by its code") {
+  Report report;
+  report.points = {report_at({}, 2, 1), report_at({}, 4, 1), report_at({}, 4, 1)};
+  report.points[0].notes = {{NoteCode::gathered_messages, "gets 1 message"}, {NoteCode::passes, "passes"}};
+  report.points[1].notes = {{NoteCode::gathered_messages, "gets 3 messages"}};
+  report.points[2].notes = report.points[1].notes;
+  const Json document = report_document(report, {});
+  CHECK(document["points"][0]["notes"] == Json({"gathered-messages", "passes"}));
+  CHECK(document["points"][1]["notes"] == Json({"gathered-messages.2"}));
+  CHECK(document["points"][2]["notes"] == Json({"gathered-messages.2"}));
+  CHECK(document["notes"] == Json{{"gathered-messages", "gets 1 message"},
+                                  {"passes", "passes"},
+                                  {"gathered-messages.2", "gets 3 messages"}});
+  CHECK(says(to_csv(report), ",gathered-messages; passes\n"));
 }

@@ -14,10 +14,6 @@ transcript crossover crossover-among "$scenarios/quickstart.json" --along /clust
 # A batch of 16 is too much for the device unless all blocks are computed again.
 transcript crossover crossover-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --set /workload/batch=16 --evaluator equations
 
-# The example of the help runs.
-example=$("$program" crossover --help | sed -n 's/^Example: stepcast //p')
-(cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
-
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
 import functools, json, sys
 from answers import answer, written

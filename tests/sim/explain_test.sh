@@ -15,10 +15,6 @@ transcript explain explain-collective "$scenarios/topologies.json" --point varia
 "$program" explain "$scenarios/collectives.json" --point size=1KiB --point algorithm=ring --set /cluster/workers=1 >"$work/alone.txt"
 if grep -q nan "$work/alone.txt"; then cat "$work/alone.txt"; exit 1; fi
 
-# The example of the help runs.
-example=$("$program" explain --help | sed -n 's/^Example: stepcast //p')
-(cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
-
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
 import functools, json, re, subprocess, sys
 from answers import answer

@@ -12,10 +12,6 @@ transcript solve solve-workers "$scenarios/nics.json" --along /cluster/workers=8
 transcript solve solve-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --for efficiency=1 --set /workload/batch=16 --evaluator equations
 transcript solve solve-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --for run=1h
 
-# The example of the help runs.
-example=$("$program" solve --help | sed -n 's/^Example: stepcast //p')
-(cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
-
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
 import functools, json, math, sys
 from answers import answer, written
