@@ -39,6 +39,7 @@ int run_command(int argc, char** argv) {
   add_new(program, invocation);
   add_run(program, invocation);
   add_sweep(program, invocation);
+  add_report(program, invocation);
   add_merge(program, invocation);
   add_explain(program, invocation);
   add_crossover(program, invocation);
