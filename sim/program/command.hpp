@@ -25,6 +25,7 @@ struct Invocation {
 };
 
 void add_new(Command& program, Invocation& invocation);
+void add_import(Command& program, Invocation& invocation);
 void add_run(Command& program, Invocation& invocation);
 void add_sweep(Command& program, Invocation& invocation);
 void add_report(Command& program, Invocation& invocation);

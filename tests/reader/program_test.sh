@@ -483,7 +483,7 @@ expect 3 run . && prints_nothing
 says 'a folder'
 
 # A scenario told by options is the scenario of the file that --save writes, which has its schema.
-told=(--workload resnet50-v100 --workers 1,4 --link 10Gbps --latency 25us)
+told=(--workload resnet50-v100 --workers "1,4" --link 10Gbps --latency 25us)
 expect 0 run ../good.json --csv file.csv
 expect 0 run "${told[@]}" --csv told.csv --save saved.json
 expect 0 run saved.json --csv saved.csv
@@ -521,6 +521,16 @@ expect 2 run ../good.json --point workers=4 --measured 180 && says '--measured: 
 expect 2 run ../good.json --point workers=4 --measured 0s && says '--measured: 0s is not above zero'
 rm out/measured.json out/one.csv
 
+# A profiler's trace becomes a workload.
+trace=$(dirname -- "$(readlink -f -- "$0")")/../data/traces/torch-2.15-cpu.json
+expect 0 import "$trace" --batch 8 --name traced && prints_nothing
+says 'on CPU: forward ' && says 'the trace has no GPU kernels' && says 'wrote workloads/traced.json'
+expect 0 run --workload traced --workers 2,8 --link 1Gbps --latency 25us && prints 'speedup is against'
+expect 2 import "$trace" && says '--batch is required'
+expect 3 import ../good.json --batch 8 && says 'good.json: (whole document): found no "traceEvents"' && says 'record_shapes=True'
+expect 3 import nowhere.json --batch 8 && says 'no such file'
+rm -r out/workloads
+
 # A file to start from runs as it is, and never replaces another.
 for kind in ddp compress servers pipeline llm own-model; do
   expect 0 new $kind && prints_nothing
@@ -538,7 +548,7 @@ rm out/{ddp,compress,servers,pipeline,llm,own-model}.json
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are new, run, sweep, report, merge, explain, crossover, solve, validate, trace, list, show, schema'
+says 'there are new, import, run, sweep, report, merge, explain, crossover, solve, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing
