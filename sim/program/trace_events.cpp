@@ -1,0 +1,169 @@
+#include "sim/program/trace_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/describe/json.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Numbers of processes: workers by rank, then shards.
+constexpr int kFirstShard = 1 << 25;
+int process_of(const TaskEvent& event) {
+  return event.role == Role::worker ? event.participant + 1 : kFirstShard + event.participant;
+}
+
+double micro(double seconds) { return seconds * 1e6; }
+
+/// The payload of a task that exchanges; 0 for others.
+struct BytesOf {
+  double operator()(const CollectiveWork& work) const { return work.call.bytes.si(); }
+  double operator()(const ShardWork& work) const { return sum(work.shard_bytes); }
+  double operator()(const NeighbourWork& work) const { return 2 * work.bytes.si(); }
+  double operator()(const ShardTransfer& work) const { return work.bytes.si(); }
+  double operator()(const auto&) const { return 0; }
+
+  static double sum(const std::vector<Bytes>& all) {
+    return std::accumulate(all.begin(), all.end(), 0.0, [](double total, Bytes one) { return total + one.si(); });
+  }
+};
+
+class EventWriter {
+ public:
+  EventWriter(const StepGraph& graph, const std::vector<TaskEvent>& tasks,
+              const std::function<void(std::string_view)>& write)
+      : graph_(graph), tasks_(tasks), write_(write) {}
+
+  void write() {
+    name_participants();
+    slices();
+    arrows();
+    counters();
+    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.time < b.time; });
+    for (const Line& line : lines_) write_(line.text);
+  }
+
+ private:
+  struct Line {
+    double time;
+    std::string text;
+  };
+
+  void add(double time, const Json& event) { lines_.push_back({time, event.dump() + ",\n"}); }
+
+  void describe(const char* what, int process, int thread, const Json& args) {
+    add(-1, {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", args}});
+  }
+
+  void name_participants() {
+    std::map<int, std::map<StreamId, bool>> seen;
+    std::map<int, std::string> names;
+    for (const TaskEvent& task : tasks_) {
+      const int process = process_of(task);
+      seen[process][task.stream_id] = true;
+      names.try_emplace(process,
+                        fmt::format("{} {}", task.role == Role::worker ? "worker" : "shard", task.participant));
+    }
+    for (const auto& [process, streams] : seen) {
+      describe("process_name", process, 0, {{"name", names[process]}});
+      describe("process_sort_index", process, 0, {{"sort_index", process}});
+      for (const auto& [stream, unused] : streams) {
+        describe("thread_name", process, stream + 1, {{"name", graph_.streams[stream].name}});
+        describe("thread_sort_index", process, stream + 1, {{"sort_index", stream + 1}});
+      }
+    }
+  }
+
+  void slices() {
+    for (const TaskEvent& task : tasks_) {
+      if (!(task.end > task.start)) continue;
+      add(task.start, {{"name", task.task},
+                       {"cat", name_of(task.phase)},
+                       {"ph", "X"},
+                       {"ts", micro(task.start)},
+                       {"dur", micro(task.end - task.start)},
+                       {"pid", process_of(task)},
+                       {"tid", task.stream_id + 1},
+                       {"args", {{"step", task.step}}}});
+    }
+  }
+
+  /// An end of an arrow, which binds to the slice around it.
+  void arrow_end(const char* phase, int number, double time, const TaskEvent& at) {
+    Json event{{"name", "waits for"},   {"cat", "wait"},          {"ph", phase}, {"id", number}, {"ts", micro(time)},
+               {"pid", process_of(at)}, {"tid", at.stream_id + 1}};
+    if (*phase == 'f') event["bp"] = "e";
+    add(time, event);
+  }
+
+  void arrows() {
+    std::map<std::tuple<int, TaskId, int>, const TaskEvent*> exchanges;
+    for (const TaskEvent& task : tasks_)
+      if (task.phase == Phase::exchange && task.end > task.start)
+        exchanges[{process_of(task), task.id, task.step}] = &task;
+    std::multimap<TaskId, const Dependency*> before;
+    for (const Dependency& one : graph_.dependencies) before.emplace(one.after, &one);
+    int number = 0;
+    for (const TaskEvent& task : tasks_) {
+      if (!(task.end > task.start)) continue;
+      const auto [first, last] = before.equal_range(task.id);
+      for (auto one = first; one != last; ++one) {
+        const auto message = exchanges.find({process_of(task), one->second->before, task.step - one->second->lag});
+        if (message == exchanges.end() || message->second->stream_id == task.stream_id) continue;
+        if (std::abs(message->second->end - task.start) > 1e-9 * task.start) continue;
+        ++number;
+        // Inside the message's slice: at its very end viewers would bind the arrow to the next one.
+        arrow_end("s", number, std::nextafter(message->second->end, message->second->start), *message->second);
+        arrow_end("f", number, task.start, task);
+      }
+    }
+  }
+
+  void counters() {
+    std::map<int, std::map<double, double>> changes;  // by process and time
+    for (const TaskEvent& task : tasks_) {
+      const double bytes = std::visit(BytesOf{}, graph_.tasks[task.id].work);
+      if (!(task.end > task.start) || bytes == 0) continue;
+      const double rate = bytes / (task.end - task.start);
+      changes[process_of(task)][task.start] += rate;
+      changes[process_of(task)][task.end] -= rate;
+    }
+    for (const auto& [process, at] : changes) {
+      double rate = 0, largest = 0;
+      for (const auto& [time, change] : at) {
+        rate += change;
+        largest = std::max(largest, rate);
+        const double shown = rate > 1e-9 * largest ? rate : 0;  // what rounding leaves is none
+        add(time, {{"name", "payload (GB/s)"},
+                   {"ph", "C"},
+                   {"ts", micro(time)},
+                   {"pid", process},
+                   {"args", {{"GB/s", shown / 1e9}}}});
+      }
+    }
+  }
+
+  const StepGraph& graph_;
+  const std::vector<TaskEvent>& tasks_;
+  const std::function<void(std::string_view)>& write_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace
+
+void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks,
+                        const std::function<void(std::string_view)>& write) {
+  std::stable_sort(tasks.begin(), tasks.end(), [](const TaskEvent& a, const TaskEvent& b) {
+    return std::tuple(a.start, process_of(a), a.stream_id) < std::tuple(b.start, process_of(b), b.stream_id);
+  });
+  EventWriter(graph, tasks, write).write();
+}
+
+}  // namespace stepcast
