@@ -16,8 +16,17 @@ namespace {
 
 /// Numbers of processes: workers by rank, then shards.
 constexpr int kFirstShard = 1 << 25;
-int process_of(const TaskEvent& event) {
-  return event.role == Role::worker ? event.participant + 1 : kFirstShard + event.participant;
+
+/// Who a slice belongs to. What an asynchronous shard serves is a task of the worker that asked, but the shard's time.
+struct Place {
+  Role role;
+  int number;
+  [[nodiscard]] int process() const { return role == Role::worker ? number + 1 : kFirstShard + number; }
+};
+
+Place place_of(const StepGraph& graph, const TaskEvent& event) {
+  if (const auto* serve = std::get_if<ShardServe>(&graph.tasks[event.id].work)) return {Role::server, serve->shard};
+  return {event.role, event.participant};
 }
 
 double micro(double seconds) { return seconds * 1e6; }
@@ -56,6 +65,8 @@ class EventWriter {
     std::string text;
   };
 
+  [[nodiscard]] int process(const TaskEvent& task) const { return place_of(graph_, task).process(); }
+
   void add(double time, const Json& event) { lines_.push_back({time, event.dump() + ",\n"}); }
 
   void describe(const char* what, int process, int thread, const Json& args) {
@@ -66,10 +77,10 @@ class EventWriter {
     std::map<int, std::map<StreamId, bool>> seen;
     std::map<int, std::string> names;
     for (const TaskEvent& task : tasks_) {
-      const int process = process_of(task);
-      seen[process][task.stream_id] = true;
-      names.try_emplace(process,
-                        fmt::format("{} {}", task.role == Role::worker ? "worker" : "shard", task.participant));
+      const Place place = place_of(graph_, task);
+      seen[place.process()][task.stream_id] = true;
+      names.try_emplace(place.process(),
+                        fmt::format("{} {}", place.role == Role::worker ? "worker" : "shard", place.number));
     }
     for (const auto& [process, streams] : seen) {
       describe("process_name", process, 0, {{"name", names[process]}});
@@ -89,25 +100,31 @@ class EventWriter {
                        {"ph", "X"},
                        {"ts", micro(task.start)},
                        {"dur", micro(task.end - task.start)},
-                       {"pid", process_of(task)},
+                       {"pid", process(task)},
                        {"tid", task.stream_id + 1},
-                       {"args", {{"step", task.step}}}});
+                       {"args", arguments_of(task)}});
     }
+  }
+
+  [[nodiscard]] Json arguments_of(const TaskEvent& task) const {
+    Json args{{"step", task.step}};
+    if (std::holds_alternative<ShardServe>(graph_.tasks[task.id].work)) args["worker"] = task.participant;
+    return args;
   }
 
   /// An end of an arrow, which binds to the slice around it.
   void arrow_end(const char* phase, int number, double time, const TaskEvent& at) {
-    Json event{{"name", "waits for"},   {"cat", "wait"},          {"ph", phase}, {"id", number}, {"ts", micro(time)},
-               {"pid", process_of(at)}, {"tid", at.stream_id + 1}};
+    Json event{{"name", "waits for"}, {"cat", "wait"},          {"ph", phase}, {"id", number}, {"ts", micro(time)},
+               {"pid", process(at)},  {"tid", at.stream_id + 1}};
     if (*phase == 'f') event["bp"] = "e";
     add(time, event);
   }
 
   void arrows() {
-    std::map<std::tuple<int, TaskId, int>, const TaskEvent*> exchanges;
+    std::map<std::tuple<Role, int, TaskId, int>, const TaskEvent*> exchanges;  // by participant, task and step
     for (const TaskEvent& task : tasks_)
       if (task.phase == Phase::exchange && task.end > task.start)
-        exchanges[{process_of(task), task.id, task.step}] = &task;
+        exchanges[{task.role, task.participant, task.id, task.step}] = &task;
     std::multimap<TaskId, const Dependency*> before;
     for (const Dependency& one : graph_.dependencies) before.emplace(one.after, &one);
     int number = 0;
@@ -115,7 +132,8 @@ class EventWriter {
       if (!(task.end > task.start)) continue;
       const auto [first, last] = before.equal_range(task.id);
       for (auto one = first; one != last; ++one) {
-        const auto message = exchanges.find({process_of(task), one->second->before, task.step - one->second->lag});
+        const auto message =
+            exchanges.find({task.role, task.participant, one->second->before, task.step - one->second->lag});
         if (message == exchanges.end() || message->second->stream_id == task.stream_id) continue;
         if (std::abs(message->second->end - task.start) > 1e-9 * task.start) continue;
         ++number;
@@ -132,8 +150,8 @@ class EventWriter {
       const double bytes = std::visit(BytesOf{}, graph_.tasks[task.id].work);
       if (!(task.end > task.start) || bytes == 0) continue;
       const double rate = bytes / (task.end - task.start);
-      changes[process_of(task)][task.start] += rate;
-      changes[process_of(task)][task.end] -= rate;
+      changes[process(task)][task.start] += rate;
+      changes[process(task)][task.end] -= rate;
     }
     for (const auto& [process, at] : changes) {
       double rate = 0, largest = 0;
@@ -161,7 +179,8 @@ class EventWriter {
 void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks,
                         const std::function<void(std::string_view)>& write) {
   std::stable_sort(tasks.begin(), tasks.end(), [](const TaskEvent& a, const TaskEvent& b) {
-    return std::tuple(a.start, process_of(a), a.stream_id) < std::tuple(b.start, process_of(b), b.stream_id);
+    return std::tuple(a.start, a.role, a.participant, a.stream_id) <
+           std::tuple(b.start, b.role, b.participant, b.stream_id);
   });
   EventWriter(graph, tasks, write).write();
 }

@@ -86,8 +86,7 @@ class Layout(unittest.TestCase):
             slices = {(event["pid"], event["tid"], event["ts"]) for event in trace.of("X")}
             for number, begin in begins.items():
                 end = ends[number]
-                self.assertEqual(begin["pid"], end["pid"])
-                self.assertNotEqual(begin["tid"], end["tid"])
+                self.assertNotEqual((begin["pid"], begin["tid"]), (end["pid"], end["tid"]))
                 self.assertIn((end["pid"], end["tid"], end["ts"]), slices)
                 self.assertLess(abs(end["ts"] - begin["ts"]), 1e-3)
 
