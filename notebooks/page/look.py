@@ -27,7 +27,7 @@ ul { padding-left: 1.2rem; }
 .tall { max-height: 85vh; }
 :focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
 figure { margin: 0; }
-figure .scroll { background: #fff; padding: .5rem; }
+figure .scroll { background: #fff; padding: .5rem; width: fit-content; }
 figure img { display: block; height: auto; max-width: max(100%, 40rem); }
 figcaption { color: var(--soft); font-size: .9rem; margin-top: .35rem; }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
@@ -35,12 +35,14 @@ figcaption { color: var(--soft); font-size: .9rem; margin-top: .35rem; }
 .bar button[aria-pressed="true"] { background: var(--link); color: var(--back); }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: left; color: var(--soft); padding: .5rem .7rem; }
+caption span { display: inline-block; position: sticky; left: .7rem; max-width: min(72rem, 100vw - 5rem); }
 th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); font-weight: 400; }
 tbody th { min-width: 8rem; }
+td.line, tbody th.line { white-space: nowrap; }
 thead th { position: sticky; top: 0; background: var(--box); vertical-align: bottom; padding: 0; font-weight: 600; z-index: 1; box-shadow: 0 1px 0 var(--line); }
 thead button { font: inherit; color: inherit; background: none; border: 0; width: 100%; padding: .4rem .7rem; text-align: inherit; cursor: pointer; }
 thead th.plain { padding: .4rem .7rem; }
-thead button::after { content: ""; display: inline-block; width: .9em; text-align: right; }
+thead button::after { content: ""; display: inline-block; width: 0; }
 th[aria-sort="ascending"] button::after { content: "\\2191"; }
 th[aria-sort="descending"] button::after { content: "\\2193"; }
 thead button:hover { color: var(--link); }
@@ -53,16 +55,21 @@ table.points:not(.all) .more { display: none; }
 tr.failed { color: var(--warn); }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .spaced { position: relative; }
+.notes { padding-left: 2rem; }
+.notes li { margin: .5rem 0; max-width: 56rem; }
+.notes li:target { background: var(--row); }
 dl { margin: .4rem 0; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; max-width: 56rem; }
-dt:target, dt:target + dd { background: var(--row); }
 code { font: .9em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 pre { background: var(--box); border: 1px solid var(--line); border-radius: .4rem; padding: .6rem .8rem; overflow: auto; }
 details { margin: .8rem 0; }
 summary { cursor: pointer; }
 summary h2 { display: inline; }
 footer { padding: 1rem 1.25rem 2.5rem; margin-top: 2.5rem; color: var(--soft); font-size: .9rem; }
+@media (max-width: 40rem) {
+  td.line:not(.n), tbody th.line:not(.n) { white-space: normal; }
+}
 @media print {
   .bar { display: none; }
   .scroll { overflow: visible; max-height: none; }

@@ -34,7 +34,7 @@ def header(study):
 
 
 def sentence(text):
-    return text if text[-1] in ".!?" else f"{text}."
+    return text if not text or text[-1] in ".!?" else f"{text}."
 
 
 def many(count, whole, is_are=False):
@@ -84,8 +84,8 @@ def picture(image):
 
 
 def links(study):
-    """To each note, by its code."""
-    return {code: f'<a href="#note-{i}">{escape(code)}</a>' for i, code in enumerate(study.notes, 1)}
+    """To each note, by its code; the text is a number, as in the list of notes."""
+    return {code: f'<a href="#note-{i}" title="{escape(code)}" aria-label="note {i}, {escape(code)}">{i}</a>' for i, code in enumerate(study.notes, 1)}
 
 
 def points(study, table):
@@ -106,12 +106,12 @@ def unit_of(column):
 
 def notes(study):
     """Each text once."""
-    told = [f'<dt id="note-{i}"><code>{escape(code)}</code></dt><dd>{escape(sentence(text))}</dd>' for i, (code, text) in enumerate(study.notes.items(), 1)]
+    told = [f'<li id="note-{i}">{escape(sentence(text))} <code class="soft">{escape(code)}</code></li>' for i, (code, text) in enumerate(study.notes.items(), 1)]
     general = [str(text) for text in study.manifest.get("notes") or [] if str(text) not in study.notes.values()]
-    told += [f"<dt>of the study</dt><dd>{escape(sentence(text))}</dd>" for text in general]
+    told += [f"<li>{escape(sentence(text))}</li>" for text in general]
     if not told:
         return None
-    return f"<section><h2>Assumptions and notes</h2>\n<p>Know these before you trust a number.</p>\n<dl>{''.join(told)}</dl></section>"
+    return f"<section><h2>Assumptions and notes</h2>\n<p>Know these before you trust a number.</p>\n<ol class='notes'>{''.join(told)}</ol></section>"
 
 
 def columns(table):

@@ -12,10 +12,14 @@ IMPORTANT = ("step_time_s", "throughput_samples_per_s", "tokens_per_s_per_worker
              "memory_per_worker_B", "bound_s", "collective_algorithm", "error")
 OF_COLLECTIVES = ("algbw_B_per_s", "busbw_B_per_s")
 IF_VARIED = ("mfu", "waiting_s", "memory_per_worker_B", "collective_algorithm")
+OF_STEP = ("exposed_communication_s", "waiting_s", "bound_s")  # have the unit of step_time_s, beside which they are read
+MOST_DECIMALS = {"%": 1, "×": 2}
+LONGEST = 160  # characters of a text; critical cycles have thousands
+LONGEST_LINE = 40  # characters of an axis's value that is never broken
 SHARES = ("bound_gap", "difference")  # beside those that Quantity knows
 HEADS = {"bound_s": "lower bound", "scaling_efficiency": "efficiency", "run_time_s": "time of the run", "busbw_B_per_s": "busbw", "algbw_B_per_s": "algbw",
-         "collective_algorithm": "algorithm", "error": "no answer, because", "mfu": "MFU", "notes": "notes"}
-NONE = '<span class="none">–</span>'
+         "collective_algorithm": "algorithm", "error": "no answer, because", "mfu": "MFU", "tokens_per_s_per_worker": "tokens per worker",
+         "step_time_s": "step", "exposed_communication_s": "exposed communication", "waiting_s": "waiting"}
 MISSING = ("", '<span class="none" title="none">–</span>')
 
 
@@ -30,6 +34,9 @@ class Column:
         self.quantity = Quantity(name)
         if name in SHARES:
             self.quantity.scales = [("%", 0.01)]
+        self.keeps_line = self.is_axis and max((len(value_text(value)) for value in values), default=0) <= LONGEST_LINE
+        if name in OF_STEP:
+            values = [point["step_time_s"] for point in study.points if is_number(point.get("step_time_s"))] or values
         self.unit, self.size, self.decimals = shared_unit(self.quantity, values) if self.is_number else ("", None, None)
 
     def aligns_right(self):
@@ -50,9 +57,12 @@ class Column:
             return (f"{value:.9g}", escape(self.number_text(value)))
         if self.name == "notes" and isinstance(value, list):
             return ("", ", ".join(notes.get(str(code), escape(str(code))) for code in value))
-        return ("", escape(text_of(value)))
+        text = text_of(value)
+        return ("", escape(text if len(text) <= LONGEST or self.name == "error" else f"{text[:LONGEST].rstrip()} …"))
 
     def number_text(self, value):
+        if value == 0 and self.size is None:
+            return "0"
         if self.size is None or not math.isfinite(value):
             return self.quantity.text(value)
         text = f"{value / self.size:.{self.decimals}f}"
@@ -72,7 +82,7 @@ def shared_unit(quantity, values):
         unit, size = quantity.scale([most])
     if all(float(value / size).is_integer() for value in values):
         return unit, size, 0
-    return unit, size, min(max(2 - math.floor(math.log10(least / size)), 0), 3)
+    return unit, size, min(max(2 - math.floor(math.log10(least / size)), 0), MOST_DECIMALS.get(unit, 3))
 
 
 def text_of(value):
@@ -118,7 +128,7 @@ class Table:
         """`notes`: links to the texts of notes, by their codes."""
         heads = "".join(head_html(column) for column in self.columns)
         rows = "\n".join(self.row(point, notes) for point in self.study.points)
-        return f'<table class="points">\n<caption>{escape(self.caption())}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>'
+        return f'<table class="points">\n<caption><span>{escape(self.caption())}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>'
 
     def row(self, point, notes):
         cells = []
@@ -152,8 +162,8 @@ def head_html(column):
 
 
 def classes(column):
-    names = [name for name, holds in (("n", column.aligns_right()), ("more", not column.is_important), ("t", column.name in ("error", "notes") or not column.is_important))
-             if holds and not (name == "t" and column.aligns_right())]
+    is_text = not column.aligns_right() and (column.name == "error" or not column.is_important)
+    names = [name for name, holds in (("n", column.aligns_right()), ("more", not column.is_important), ("t", is_text), ("line", column.keeps_line)) if holds]
     return f' class="{" ".join(names)}"' if names else ""
 
 
@@ -175,4 +185,9 @@ def is_important(study, name):
 def is_same(study, name):
     """Whether all of several points have one value there."""
     values = [point.get(name) for point in study.answered()]
-    return len(values) > 1 and all(value == values[0] for value in values)
+    return len(values) > 1 and (all(value == values[0] for value in values) or (name == "waiting_s" and is_rounding(study)))
+
+
+def is_rounding(study):
+    """Whether nobody waits, but for rounding."""
+    return all(abs(point.get("waiting_s") or 0) <= 1e-9 * abs(point.get("step_time_s") or 0) for point in study.answered())
