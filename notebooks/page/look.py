@@ -33,14 +33,14 @@ figcaption { color: var(--soft); font-size: .9rem; margin-top: .35rem; }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
 .bar button { font: inherit; padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: var(--text); cursor: pointer; }
 .bar button[aria-pressed="true"] { background: var(--link); color: var(--back); }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: left; color: var(--soft); padding: .5rem .7rem; }
 caption span { display: inline-block; position: sticky; left: .7rem; max-width: min(72rem, 100vw - 5rem); }
-th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); font-weight: 400; }
+th, td { padding: .3rem .55rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); font-weight: 400; }
 tbody th { min-width: 8rem; }
 td.line, tbody th.line { white-space: nowrap; }
 thead th { position: sticky; top: 0; background: var(--box); vertical-align: bottom; padding: 0; font-weight: 600; z-index: 1; box-shadow: 0 1px 0 var(--line); }
-thead button { font: inherit; color: inherit; background: none; border: 0; width: 100%; padding: .4rem .7rem; text-align: inherit; cursor: pointer; }
+thead button { font: inherit; color: inherit; background: none; border: 0; width: 100%; padding: .4rem .55rem; text-align: inherit; cursor: pointer; }
 thead th.plain { padding: .4rem .7rem; }
 thead button::after { content: ""; display: inline-block; width: 0; }
 th[aria-sort="ascending"] button::after { content: "\\2191"; }
@@ -48,7 +48,7 @@ th[aria-sort="descending"] button::after { content: "\\2193"; }
 thead button:hover { color: var(--link); }
 tbody tr:hover { background: var(--row); }
 th.n, td.n { text-align: right; white-space: nowrap; min-width: 0; }
-thead th.n { white-space: normal; min-width: 5rem; }
+thead th.n { white-space: normal; min-width: 4rem; }
 td.t { min-width: 13rem; max-width: 26rem; }
 table.points:not(.all) .more { display: none; }
 .mark { color: var(--warn); }

@@ -11,7 +11,7 @@ IMPORTANT = ("step_time_s", "throughput_samples_per_s", "tokens_per_s_per_worker
              "run_cost", "time_to_target_s", "cost_per_million_samples", "algbw_B_per_s", "busbw_B_per_s", "exposed_communication_s", "waiting_s",
              "memory_per_worker_B", "bound_s", "collective_algorithm", "error")
 OF_COLLECTIVES = ("algbw_B_per_s", "busbw_B_per_s")
-IF_VARIED = ("mfu", "waiting_s", "memory_per_worker_B", "collective_algorithm")
+IF_VARIED = ("mfu", "collective_algorithm")
 OF_STEP = ("exposed_communication_s", "waiting_s", "bound_s")  # have the unit of step_time_s, beside which they are read
 MOST_DECIMALS = {"%": 1, "×": 2}
 LONGEST = 160  # characters of a text; critical cycles have thousands
@@ -162,7 +162,7 @@ def head_html(column):
 
 
 def classes(column):
-    is_text = not column.aligns_right() and (column.name == "error" or not column.is_important)
+    is_text = not column.aligns_right() and (column.name in ("error", "collective_algorithm") or not column.is_important)
     names = [name for name, holds in (("n", column.aligns_right()), ("more", not column.is_important), ("t", is_text), ("line", column.keeps_line)) if holds]
     return f' class="{" ".join(names)}"' if names else ""
 
@@ -179,15 +179,24 @@ def is_twin(study, name):
 def is_important(study, name):
     if name == "notes":
         return len(study.answered()) > 1
-    return name in IMPORTANT and not (name in OF_COLLECTIVES and study.is_trained())
+    if name in OF_COLLECTIVES:
+        return not study.is_trained()
+    if name == "mfu":
+        return any(is_number(point.get("tokens_per_s_per_worker")) for point in study.points)
+    if name == "memory_per_worker_B":
+        return any(point.get("lacks_memory") for point in study.points) or is_spread(study, name)
+    if name == "waiting_s":
+        return any((point.get(name) or 0) > 0.01 * (point.get("step_time_s") or 0) for point in study.points)
+    return name in IMPORTANT
+
+
+def is_spread(study, name, least=1.2):
+    """Whether points need unlike much of it."""
+    values = [point[name] for point in study.points if is_number(point.get(name))]
+    return bool(values) and max(values) > least * min(values)
 
 
 def is_same(study, name):
     """Whether all of several points have one value there."""
     values = [point.get(name) for point in study.answered()]
-    return len(values) > 1 and (all(value == values[0] for value in values) or (name == "waiting_s" and is_rounding(study)))
-
-
-def is_rounding(study):
-    """Whether nobody waits, but for rounding."""
-    return all(abs(point.get("waiting_s") or 0) <= 1e-9 * abs(point.get("step_time_s") or 0) for point in study.answered())
+    return len(values) > 1 and all(value == values[0] for value in values)
