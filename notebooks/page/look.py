@@ -28,7 +28,7 @@ ul { padding-left: 1.2rem; }
 :focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
 figure { margin: 0; }
 figure .scroll { background: #fff; padding: .5rem; width: fit-content; }
-figure img { display: block; height: auto; max-width: max(100%, 40rem); }
+figure img { display: block; height: auto; max-width: max(100%, 34rem); }
 figcaption { color: var(--soft); font-size: .9rem; margin-top: .35rem; }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
 .bar button { font: inherit; padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: var(--text); cursor: pointer; }
@@ -49,7 +49,7 @@ thead button:hover { color: var(--link); }
 tbody tr:hover { background: var(--row); }
 th.n, td.n { text-align: right; white-space: nowrap; min-width: 0; }
 thead th.n { white-space: normal; min-width: 4rem; }
-td.t { min-width: 13rem; max-width: 26rem; }
+td.t { min-width: 18rem; max-width: 26rem; }
 table.points:not(.all) .more { display: none; }
 .mark { color: var(--warn); }
 tr.failed { color: var(--warn); }

@@ -34,7 +34,7 @@ class Column:
         self.quantity = Quantity(name)
         if name in SHARES:
             self.quantity.scales = [("%", 0.01)]
-        self.keeps_line = self.is_axis and max((len(value_text(value)) for value in values), default=0) <= LONGEST_LINE
+        self.keeps_line = name == "notes" or (self.is_axis and max((len(value_text(value)) for value in values), default=0) <= LONGEST_LINE)
         if name in OF_STEP:
             values = [point["step_time_s"] for point in study.points if is_number(point.get("step_time_s"))] or values
         self.unit, self.size, self.decimals = shared_unit(self.quantity, values) if self.is_number else ("", None, None)
@@ -56,7 +56,9 @@ class Column:
         if self.is_number:
             return (f"{value:.9g}", escape(self.number_text(value)))
         if self.name == "notes" and isinstance(value, list):
-            return ("", ", ".join(notes.get(str(code), escape(str(code))) for code in value))
+            order = {code: place for place, code in enumerate(notes)}
+            codes = sorted(map(str, value), key=lambda code: order.get(code, len(order)))
+            return ("", ", ".join(notes.get(code, escape(code)) for code in codes))
         text = text_of(value)
         return ("", escape(text if len(text) <= LONGEST or self.name == "error" else f"{text[:LONGEST].rstrip()} …"))
 
