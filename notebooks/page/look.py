@@ -61,6 +61,10 @@ tr.failed { color: var(--warn); }
 dl { margin: .4rem 0; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; max-width: 56rem; }
+@media (min-width: 40rem) {
+  dl { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr; gap: .3rem 1rem; }
+  dt { margin: 0; }
+}
 code { font: .9em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 pre { background: var(--box); border: 1px solid var(--line); border-radius: .4rem; padding: .6rem .8rem; overflow: auto; }
 details { margin: .8rem 0; }

@@ -140,7 +140,7 @@ def manifest(study):
                      f"{small_table('SHA-1 of each scenario, with all its defaults', ('point', 'hash'), rows)}</details>")
     if not parts:
         return None
-    parts.append("<p>The whole manifest, with each layer table and scenario, is in the report that <code>stepcast run --json</code> writes.</p>")
+    parts.append("<p>The report that <code>stepcast run --json</code> writes has each layer table and scenario. It also has the whole of texts that end in “…” here.</p>")
     return "<details><summary><h2>Manifest</h2></summary>\n" + "\n".join(parts) + "\n</details>"
 
 

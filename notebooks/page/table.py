@@ -75,7 +75,7 @@ def shared_unit(quantity, values):
     """Unit, size and decimals that suit all of a column's values; without a size each cell has its own unit."""
     sizes = [abs(value) for value in values if value != 0 and math.isfinite(value)]
     if not sizes:
-        return quantity.scales[-1][0], quantity.scales[-1][1], 0
+        return "", 1, 0  # nothing but zeros
     least, most = min(sizes), max(sizes)
     if most > 1e4 * least and len(quantity.scales) > 1:
         return "", None, None
