@@ -15,6 +15,7 @@ IF_VARIED = ("mfu", "collective_algorithm")
 OF_STEP = ("exposed_communication_s", "waiting_s", "bound_s")  # have the unit of step_time_s, beside which they are read
 MOST_DECIMALS = {"%": 1, "×": 2}
 LONGEST = 160  # characters of a text; critical cycles have thousands
+SHORT = 24  # characters of a text that needs no wide column
 LONGEST_LINE = 40  # characters of an axis's value that is never broken
 SHARES = ("bound_gap", "difference")  # beside those that Quantity knows
 HEADS = {"bound_s": "lower bound", "scaling_efficiency": "efficiency", "run_time_s": "time of the run", "busbw_B_per_s": "busbw", "algbw_B_per_s": "algbw",
@@ -35,6 +36,7 @@ class Column:
         if name in SHARES:
             self.quantity.scales = [("%", 0.01)]
         self.keeps_line = name == "notes" or (self.is_axis and max((len(value_text(value)) for value in values), default=0) <= LONGEST_LINE)
+        self.is_long = any(len(text_of(value)) > SHORT for value in values)
         if name in OF_STEP:
             values = [point["step_time_s"] for point in study.points if is_number(point.get("step_time_s"))] or values
         self.unit, self.size, self.decimals = shared_unit(self.quantity, values) if self.is_number else ("", None, None)
@@ -164,7 +166,7 @@ def head_html(column):
 
 
 def classes(column):
-    is_text = not column.aligns_right() and (column.name in ("error", "collective_algorithm") or not column.is_important)
+    is_text = column.is_long and not column.aligns_right() and (column.name in ("error", "collective_algorithm") or not column.is_important)
     names = [name for name, holds in (("n", column.aligns_right()), ("more", not column.is_important), ("t", is_text), ("line", column.keeps_line)) if holds]
     return f' class="{" ".join(names)}"' if names else ""
 
