@@ -56,6 +56,7 @@ enum class NoteCode {
   other_phases,
   default_compressors,
   one_point_options,
+  grouped_gpus,
 };
 
 template <>
@@ -122,6 +123,8 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"default-compressors", NoteCode::default_compressors,
                        "compressors that are tried have their defaults"},
       Choice<NoteCode>{"one-point-options", NoteCode::one_point_options, "the options fit this point only"},
+      Choice<NoteCode>{"grouped-gpus", NoteCode::grouped_gpus,
+                       "a worker is a group of GPUs, whose inside is not modelled"},
   };
 };
 

@@ -18,9 +18,11 @@ struct OtherWord {
 };
 
 constexpr std::string_view kNoTensorParallelism =
-    "tensor parallelism is not modelled; describe a group of GPUs as one worker, with its measured times";
+    "tensor parallelism is not modelled; describe a group of GPUs as one worker: its measured times, and "
+    "\"gpus_per_worker\" in the cluster";
 constexpr std::string_view kNoPipelineParallelism =
-    "pipeline parallelism is not modelled; describe a group of GPUs as one worker, with its measured times";
+    "pipeline parallelism is not modelled; describe a group of GPUs as one worker: its measured times, and "
+    "\"gpus_per_worker\" in the cluster";
 constexpr std::string_view kZero1 = R"("stage": "optimizer-state")", kZero3 = R"("stage": "parameters")";
 
 constexpr OtherWord kWords[] = {

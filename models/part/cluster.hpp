@@ -343,6 +343,7 @@ struct Cluster {
   std::string description{};
   Shared<std::string> gpu{};
   int workers = 1;
+  int gpus_per_worker = 1;
   Link link{};
   Topology topology = Star{};
   Transport transport = IdealTransport{};
@@ -364,7 +365,13 @@ struct Cluster {
     v.optional("gpu", x.gpu,
                "device profile of its GPUs, by name or path, such as h100-datasheet. A workload with shapes uses it "
                "by default, and a note tells if it names another GPU's profile; null: any GPU");
-    v.required("workers", x.workers, "number of workers, one GPU each", between(1, 16777216));
+    v.required("workers", x.workers, "number of workers, one GPU each unless gpus_per_worker says otherwise",
+               between(1, 16777216));
+    v.optional(
+        "gpus_per_worker", x.gpus_per_worker,
+        "GPUs that are one worker, such as a tensor-parallel group: its times are measured ones, its memory that of "
+        "all its GPUs; links, gpus_per_node and prices count workers",
+        between(1, 1024));
     v.required("link", x.link, "a host's link into the interconnect");
     v.optional("topology", x.topology, "how the hosts are connected");
     v.optional("transport", x.transport, "how flows behave on the links");

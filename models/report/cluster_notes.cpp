@@ -148,6 +148,11 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Note
 
 void add_cluster_notes(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   add_tcp_effects(scenario.cluster, notes);
+  if (const int gpus = scenario.cluster.gpus_per_worker; gpus > 1)
+    notes.push_back({NoteCode::grouped_gpus,
+                     fmt::format("a worker is {} GPUs, whose own exchanges are part of its measured times; tensor and "
+                                 "pipeline parallelism are not modelled",
+                                 gpus)});
   add_free_latency(scenario, notes);
   add_fitted_links(scenario.cluster, graph, notes);
   add_other_algorithms(scenario, graph, notes);

@@ -111,7 +111,8 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
         report.samples_per_second * static_cast<double>(transformer->sequence) / scenario.cluster.workers;
   if (const auto& profile = scenario.workload->profile; profile && own.workload.model_flops)
     if (const PeakRate* peak = find_peak(*profile, compute_dtype_of(*scenario.workload)))
-      report.mfu = report.samples_per_second / scenario.cluster.workers * (*own.workload.model_flops / peak->rate).si();
+      report.mfu = report.samples_per_second / scenario.cluster.workers / scenario.cluster.gpus_per_worker *
+                   (*own.workload.model_flops / peak->rate).si();
   if (report.samples_per_second > 0)
     report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
   const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();
@@ -191,13 +192,15 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
     report.recomputes = scenario.workload->recomputation != Recomputation::none;
     const auto [memory, device, phase] = fullest(point, answered);
     report.memory = memory;
-    if (device && device->memory) report.memory_share = memory.total() / device->memory->value;
+    const int gpus = scenario.cluster.gpus_per_worker;
+    if (device && device->memory) report.memory_share = memory.total() / (device->memory->value * gpus);
     if (report.memory_share.value_or(0) > 1)
       report.lacks_memory =
           fmt::format("{}model state of {}{} is more than the {} of {}",
                       phase.empty() ? "" : fmt::format("in phase {}: ", phase), human_text(memory.model()),
                       memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "",
-                      human_text(device->memory->value), device->name);
+                      human_text(device->memory->value * gpus),
+                      gpus == 1 ? device->name : fmt::format("{} of {}", gpus, device->name));
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i)

@@ -43,6 +43,11 @@ class Checker {
   void workload() {
     if (!s_.workload && !std::holds_alternative<CollectiveBenchmark>(s_.strategy))
       fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
+    if (s_.cluster.gpus_per_worker > 1 && s_.workload && gives_shapes(*s_.workload) && !s_.workload->measured)
+      fault("/cluster/gpus_per_worker",
+            fmt::format("{}, and layer times that follow from one GPU's profile", s_.cluster.gpus_per_worker),
+            "measured times of the whole group",
+            R"(add "measured": {"forward": ..., "backward": ...} to the workload, or take a table with times)");
   }
 
   void training_run() {
