@@ -36,6 +36,11 @@ def text(name, value):
     return Quantity(name).text(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
+def percent(share, places=0):
+    """0.061 is "6 %"."""
+    return f"{100 * share:.{places}f} %"
+
+
 def table(rows, **columns):
     """Prints rows as a table. A column is a heading and a metric's name, or a heading and a function of the row."""
     def cell(row, what):
