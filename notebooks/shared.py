@@ -1,17 +1,17 @@
 """Imported by every notebook: stepcast, the project's folder, colours, tables of text and pictures.
 
-The project is the folder above STEPCAST_SCENARIOS, or else the one above this file.
+The project is the folder of stepcast's sources above this file, or else the one above STEPCAST_SCENARIOS.
 """
 import base64
 import io
 import os
 import pathlib
+import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-_named = os.environ.get("STEPCAST_SCENARIOS")
-PROJECT = pathlib.Path(_named).resolve().parent if _named else HERE.parent
-SCENARIOS = PROJECT / "scenarios"
+SCENARIOS = pathlib.Path(os.environ.get("STEPCAST_SCENARIOS") or HERE.parent / "scenarios").resolve()
+PROJECT = next((place for place in (HERE.parent, SCENARIOS.parent) if (place / "CMakeLists.txt").is_file()), HERE.parent)
 
 try:
     import stepcast
@@ -23,7 +23,7 @@ except ModuleNotFoundError:
         raise ModuleNotFoundError(f"no module stepcast in {PROJECT}/sim/python: let PYTHONPATH name sim/python of stepcast's sources") from None
 
 from pictures.quantities import Quantity, digits  # noqa: E402,F401
-from pictures.style import BLACK, BLUE, FILLS, GREEN, LIMIT, LINES, ORANGE, PURPLE, SKY, VERMILION, plt  # noqa: E402,F401
+from pictures.style import BLACK, BLUE, FILLS, GREEN, LIMIT, LINES, ORANGE, SKY, VERMILION, plt  # noqa: E402,F401
 from si import si  # noqa: E402,F401
 
 plt.rcParams.update({"figure.constrained_layout.use": True, "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.6})
@@ -72,7 +72,6 @@ def find(rows, **values):
 
 def calibrate():
     """The path of stepcast-calibrate: $STEPCAST_CALIBRATE, beside the program, in a build folder, or on the PATH."""
-    import shutil
     named = os.environ.get("STEPCAST_CALIBRATE")
     places = [pathlib.Path(named)] if named else []
     places += [pathlib.Path(stepcast.program()).parent / "stepcast-calibrate", *sorted(PROJECT.glob("build/*/calibrate/stepcast-calibrate"))]
