@@ -51,13 +51,18 @@ def save(figure, path):
         raise CannotDraw(f"the picture {path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     drawn = io.BytesIO()
     figure.savefig(drawn, format=path.suffix[1:], dpi=130, bbox_inches="tight", pad_inches=0.12, metadata={"Date": None} if path.suffix == ".svg" else None)
+    write_whole(path, drawn.getvalue())
+
+
+def write_whole(path, content):
+    """Beside its place, then renamed."""
     try:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=path.suffix)
     except OSError as error:
         raise CannotDraw(f"cannot write {path}: {error.strerror}") from error
     try:
         with open(handle, "wb") as file:
-            file.write(drawn.getvalue())
+            file.write(content)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(beside, 0o666 & ~mask)

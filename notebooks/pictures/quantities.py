@@ -5,7 +5,7 @@ import re
 from si import si
 
 TIMES = [("d", 86400), ("h", 3600), ("min", 60), ("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]
-RATES = [("Tb/s", 1e12 / 8), ("Gb/s", 1e9 / 8), ("Mb/s", 1e6 / 8), ("kb/s", 1e3 / 8), ("b/s", 1 / 8)]
+RATES = [("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1)]  # of algbw and busbw, as nccl-tests
 BYTES = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)]
 RATIO, PERCENT, PLAIN = [("×", 1)], [("%", 0.01)], [("", 1)]
 

@@ -25,8 +25,10 @@ struct Invocation {
 };
 
 void add_new(Command& program, Invocation& invocation);
+void add_import(Command& program, Invocation& invocation);
 void add_run(Command& program, Invocation& invocation);
 void add_sweep(Command& program, Invocation& invocation);
+void add_report(Command& program, Invocation& invocation);
 void add_merge(Command& program, Invocation& invocation);
 void add_explain(Command& program, Invocation& invocation);
 void add_crossover(Command& program, Invocation& invocation);

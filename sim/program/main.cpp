@@ -37,8 +37,10 @@ int run_command(int argc, char** argv) {
   Command program = line.program();
   program.footer("Example: stepcast run quickstart");
   add_new(program, invocation);
+  add_import(program, invocation);
   add_run(program, invocation);
   add_sweep(program, invocation);
+  add_report(program, invocation);
   add_merge(program, invocation);
   add_explain(program, invocation);
   add_crossover(program, invocation);

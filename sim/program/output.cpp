@@ -140,34 +140,34 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     throw UsageError("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
-void draw_plot(const Json& report, const std::string& path, const std::vector<std::string>& asked) {
+void make_with_script(const std::string& script, const Json& report, const std::string& path,
+                      const std::vector<std::string>& asked) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
   if (error)
     throw std::runtime_error(
-        fmt::format("cannot draw {}: there is no folder for temporary files, which TMPDIR names", path));
+        fmt::format("cannot make {}: there is no folder for temporary files, which TMPDIR names", path));
   Beside data(folder / "stepcast-report.json");
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, (shipped_folder("notebooks") / "plot_report.py").string(),
-                                    data.path().string(), picture.path().string()};
+  std::vector<std::string> words = {program, (shipped_folder("notebooks") / script).string(), data.path().string(),
+                                    picture.path().string()};
   words.insert(words.end(), asked.begin(), asked.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  Beside said(folder / "stepcast-plot.txt");
+  Beside said(folder / "stepcast-script.txt");
   pid_t pid = -1;
   if (const int code = spawn(pid, program, argv, said.path()))
     throw std::runtime_error(
-        fmt::format("cannot draw {}: {} does not start ({}); install python3 and python3-matplotlib", path, program,
+        fmt::format("cannot make {}: {} does not start ({}); install python3 and python3-matplotlib", path, program,
                     std::strerror(code)));
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error(
-        fmt::format("cannot draw {}: {}; everything else is written", path, reason_in(said.path(), program)));
+    throw std::runtime_error(fmt::format("cannot make {}: {}", path, reason_in(said.path(), program)));
   picture.keep();
 }
 

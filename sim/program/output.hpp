@@ -26,9 +26,10 @@ void write_output(const std::string& path, const std::string& text);
 void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts,
                    const std::string& plot = "");
 
-/// Draws the report (as JSON) with notebooks/plot_report.py into `path`.
+/// Makes a file of the report (as JSON) with a script of notebooks/: plot_report.py draws it, make_page.py makes a page.
 /// @param asked  options of the script
 /// @throws std::runtime_error with the last line that the script said when it fails, such as that matplotlib is missing
-void draw_plot(const Json& report, const std::string& path, const std::vector<std::string>& asked = {});
+void make_with_script(const std::string& script, const Json& report, const std::string& path,
+                      const std::vector<std::string>& asked = {});
 
 }  // namespace stepcast

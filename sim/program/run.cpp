@@ -16,11 +16,13 @@
 #include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
+#include "models/unit/parse.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
 #include "program/terminal.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/manifest.hpp"
+#include "sim/program/document.hpp"
+#include "sim/program/measured.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
@@ -33,7 +35,7 @@ namespace {
 
 struct RunOptions {
   StudyOptions study;
-  std::string csv, json, save;
+  std::string csv, json, save, measured;
   PictureOptions picture;
   bool no_plot = false;
   int jobs = available_cores();
@@ -44,6 +46,16 @@ struct RunOptions {
   std::string by;
   std::vector<std::string> each;
 };
+
+/// @throws UsageError for a text that is no time, or zero
+Seconds read_measured(const RunOptions& options) {
+  try {
+    if (const auto time = parse_quantity<Seconds>(options.measured); time > Seconds{}) return time;
+    throw UsageError("--measured", options.measured + " is not above zero");
+  } catch (const UnitError& error) {
+    throw UsageError("--measured", error.what());
+  }
+}
 
 /// The metric that --by names, if it is given.
 const Metric* metric_asked(const RunOptions& options) {
@@ -89,13 +101,11 @@ std::string table_of(const RunOptions& options, const TableOptions& layout, cons
   return fmt::format("{}{}{}", answer, answer.empty() ? "" : layout.markdown ? "\n\n" : "\n", to_table(report, layout));
 }
 
-/// Reports failed points, and the difference between evaluators.
-int judge(const std::string& file, const Study& study, const Report& report) {
-  for (const FailedPoint& failed : report.failed) tell_failure(file, study, failed.index, failed.reason);
-  Verdict verdict{.points = report.points.size(), .failed = report.failed.size()};
-  for (const PointReport& point : report.points)
-    if (const auto difference = point.answers.difference()) verdict.add_difference(*difference, point.tolerance);
-  return verdict.judge();
+/// The step that --measured gives, beside the forecast of the one point.
+std::optional<MeasuredStep> measured_of(const RunOptions& options, const Study& study, const Report& report) {
+  if (options.measured.empty() || report.points.empty()) return {};
+  const Seconds measured = read_measured(options);
+  return explain_measured(study.points.front(), report.points.front(), measured, options.jobs);
 }
 
 /// The axes that --each names.
@@ -132,6 +142,10 @@ int run(const RunOptions& given, const Invocation& invocation) {
   const TableOptions layout{options.wide ? 0 : terminal_width(), columns_asked(options), options.format == "markdown"};
   const Study study = load(options.study);
   const std::vector<std::string> each = situations(options, study);
+  if (!options.measured.empty()) {
+    read_measured(options);
+    require_one_point(study, "--measured");
+  }
   print_notes(study);
   const std::string plot = picture_path(options, study);
   const std::vector<std::string> asked = picture_arguments(options.picture, study);
@@ -139,18 +153,19 @@ int run(const RunOptions& given, const Invocation& invocation) {
   if (!options.save.empty()) save_scenario(options.study, options.save);
   const Report report = answer_study(study, options.jobs, shown_progress());
 
+  const std::optional<MeasuredStep> measured = measured_of(options, study, report);
   Json document;
-  if (!options.json.empty() || !plot.empty())
-    document = report_document(report, make_manifest(study, invocation.arguments));
+  if (!options.json.empty() || !plot.empty()) document = whole_document(study, report, invocation);
+  if (measured && !document.is_null()) document["measured"] = measured_json(*measured);
   if (options.csv != "-" && options.json != "-") {
-    const std::string table = table_of(options, layout, by, each, study, report);
+    const std::string table = table_of(options, layout, by, each, study, report) + (measured ? to_text(*measured) : "");
     write_output("-", shows_colours() && !layout.markdown ? with_colours(table) : table);
   }
   if (!options.csv.empty()) write_output(options.csv, to_csv(report, {options.wide, layout.columns}));
   if (!options.json.empty()) write_output(options.json, json_text(document));
-  const int verdict = judge(source_of(options.study), study, report);
+  const int verdict = judge_report(source_of(options.study), study, report);
   if (!plot.empty() && !report.points.empty()) {
-    draw_plot(document, plot, asked);
+    make_with_script("plot_report.py", document, plot, asked);
     tell("stepcast: wrote {}\n", plot);
   }
   return verdict;
@@ -164,6 +179,10 @@ void add_run(Command& program, Invocation& invocation) {
   add_scenario(command, options->study, "scenario", "scenario or study (JSON); - is standard input");
   command.add_option("--save", options->save, "write the scenario that --workload and the like tell, as a file")
       .type_name("PATH");
+  command
+      .add_option("--measured", options->measured,
+                  "a measured step of the point, 187ms: how far off is the forecast, and what could explain it?")
+      .type_name("TIME");
   add_sets(command, options->study);
   add_points(command, options->study);
   add_evaluation(command, options->study);

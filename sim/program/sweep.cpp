@@ -128,7 +128,7 @@ Json report_without_points(const Study& study) {
 void draw(const SweepOptions& options, const Study& study, Json&& points) {
   Json report = report_without_points(study);
   report["points"] = std::move(points);
-  draw_plot(report, options.picture.path, picture_arguments(options.picture, study));
+  make_with_script("plot_report.py", report, options.picture.path, picture_arguments(options.picture, study));
   tell("stepcast: wrote {}\n", options.picture.path);
 }
 

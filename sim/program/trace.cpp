@@ -1,17 +1,18 @@
 // stepcast trace: writes the timeline of a replay for a trace viewer.
-#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "models/describe/json.hpp"
 #include "models/strategy/builder.hpp"
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
+#include "sim/program/trace_events.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace stepcast {
@@ -20,54 +21,43 @@ namespace {
 struct TraceOptions {
   StudyOptions study;
   std::string output;
+  std::vector<int> workers;
 };
 
-/// Lines of the Trace Event Format, one event each:
-/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
-/// Participants are its processes and streams its threads. Both are numbers, and separate events give their names.
-class EventLines {
- public:
-  std::string of(const TaskEvent& event) {
-    std::string lines;
-    const auto [process, new_process] = processes_.try_emplace({event.role, event.participant}, processes_.size());
-    if (new_process)
-      lines += naming("process_name", process->second, 0,
-                      fmt::format("{} {}", event.role == Role::worker ? "worker" : "shard", event.participant));
-    const auto [thread, new_thread] = threads_.try_emplace({process->second, event.stream}, threads_.size());
-    if (new_thread) lines += naming("thread_name", process->second, thread->second, std::string(event.stream));
-    const Json json{{"name", event.task},
-                    {"cat", name_of(event.phase)},
-                    {"ph", "X"},
-                    {"ts", event.start * 1e6},
-                    {"dur", (event.end - event.start) * 1e6},
-                    {"pid", process->second},
-                    {"tid", thread->second},
-                    {"args", {{"step", event.step}}}};
-    return lines + json.dump() + ",\n";
-  }
+/// The workers that --workers names.
+std::set<int> workers_asked(const TraceOptions& options, const Scenario& scenario) {
+  for (const int worker : options.workers)
+    if (worker < 0 || worker >= scenario.cluster.workers)
+      throw UsageError("--workers",
+                       fmt::format("{}: the scenario has workers 0 to {}", worker, scenario.cluster.workers - 1));
+  return {options.workers.begin(), options.workers.end()};
+}
 
- private:
-  static std::string naming(const char* what, std::size_t process, std::size_t thread, const std::string& name) {
-    return Json{{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}}.dump() +
-           ",\n";
-  }
-
-  std::map<std::pair<Role, int>, std::size_t> processes_;
-  std::map<std::pair<std::size_t, std::string_view>, std::size_t> threads_;
-};
+/// In a folded replay one worker stands for all that are alike.
+void tell_missing(std::set<int> asked, const std::vector<TaskEvent>& tasks) {
+  for (const TaskEvent& task : tasks)
+    if (task.role == Role::worker) asked.erase(task.participant);
+  if (!asked.empty())
+    tell("stepcast: note: another worker stands for {} {}; --fidelity full traces each\n",
+         asked.size() == 1 ? "worker" : "workers", fmt::join(asked, ", "));
+}
 
 int trace(const TraceOptions& options) {
   const Study study = load(options.study, {{"/evaluation/evaluator", "replay", "stepcast trace", ""}});
   require_one_point(study, "trace");
   print_notes(study);
   const Scenario& scenario = study.points.front().scenario;
+  const std::set<int> asked = workers_asked(options, scenario);
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
   check_outputs({options.study.file}, {options.output});
   StreamedOutput output(options.output);
-  EventLines lines;
+  std::vector<TaskEvent> tasks;
+  const ReplayResult result = replay(scenario, graph, 0, [&](const TaskEvent& event) {
+    if (asked.empty() || event.role == Role::server || asked.contains(event.participant)) tasks.push_back(event);
+  });
+  tell_missing(asked, tasks);
   output.write("[\n");
-  const ReplayResult result =
-      replay(scenario, graph, 0, [&](const TaskEvent& event) { output.write(lines.of(event)); });
+  write_trace_events(graph, std::move(tasks), [&](std::string_view text) { output.write(text); });
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
@@ -83,9 +73,19 @@ void add_trace(Command& program, Invocation& invocation) {
   command.add_option("scenario", options->study.file, "scenario (JSON); - is standard input").required();
   add_sets(command, options->study);
   add_points(command, options->study);
+  command
+      .add_option("--workers", options->workers,
+                  "these workers alone, by rank from 0, with all shards: 0,14 (default: each that the replay follows)")
+      .split_at_commas()
+      .type_name("N,...");
+  command
+      .add_option("--fidelity", options->study.fidelity,
+                  "full: every worker; folded: one of each kind; by default the scenario's, or auto")
+      .one_of({"full", "folded", "auto"})
+      .type_name("NAME");
   command.add_option("-o,--output", options->output, "output file; - is standard output").required().type_name("PATH");
   command.footer(
-      "Examples: stepcast trace stragglers --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace pipelining --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+      "Examples: stepcast trace quickstart --point workload=vgg16-v100 --point workers=4 --point bandwidth=10Gbps --point 'variant=pipelined, K = 2' --workers 0,3 --fidelity full -o trace.json\n          stepcast trace stragglers --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace pipelining --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
   command.callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 

@@ -36,4 +36,12 @@ void tell_failure(const std::string& file, const Study& study, std::size_t point
   tell("stepcast: {}: {} failed: {}\n", file, text, reason);
 }
 
+int judge_report(const std::string& file, const Study& study, const Report& report) {
+  for (const FailedPoint& failed : report.failed) tell_failure(file, study, failed.index, failed.reason);
+  Verdict verdict{.points = report.points.size(), .failed = report.failed.size()};
+  for (const PointReport& point : report.points)
+    if (const auto difference = point.answers.difference()) verdict.add_difference(*difference, point.tolerance);
+  return verdict.judge();
+}
+
 }  // namespace stepcast

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "models/report/report.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {
@@ -21,5 +22,8 @@ struct Verdict {
 
 /// Reports on standard error why a point has no answer.
 void tell_failure(const std::string& file, const Study& study, std::size_t point, const std::string& reason);
+
+/// Reports all failed points, and the difference between evaluators. @returns the exit code
+int judge_report(const std::string& file, const Study& study, const Report& report);
 
 }  // namespace stepcast

@@ -77,8 +77,8 @@ void Recorder::add(const Participant& participant, TaskId id, int step, double s
   if (Timeline* timeline = timeline_of_[participant.number]) append({task.phase, start, end}, step, *timeline);
   if (!observer_) return;
   const StreamId stream = stream_of(task, participant.role);
-  observer_(
-      {participant.role, participant.index, graph_.streams[stream].name, task.name, task.phase, step, start, end});
+  observer_({participant.role, participant.index, id, stream, graph_.streams[stream].name, task.name, task.phase, step,
+             start, end});
 }
 
 }  // namespace stepcast

@@ -37,6 +37,8 @@ struct ReplayResult {
 struct TaskEvent {
   Role role = Role::worker;
   int participant = 0;  ///< rank of the worker or number of the shard; in a folded replay, the first of its class
+  TaskId id = 0;
+  StreamId stream_id = 0;
   std::string_view stream, task;
   Phase phase = Phase::forward;
   int step = 0;

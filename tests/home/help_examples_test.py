@@ -26,6 +26,7 @@ FIRST = ["sweep", "merge", "device", "transfer"]
 def prepare(folder):
     (folder / "study.json").write_text(STUDY, encoding="utf-8")
     shutil.copy(PROJECT / "scenarios/workloads/unet-tiny.json", folder / "my-network.json")
+    shutil.copy(PROJECT / "tests/data/traces/torch-2.15-cpu.json", folder / "trace.json")
     for name, hosts in (("all_reduce_perf", 1), ("1_host", 1), ("2_hosts", 2), ("8_hosts", 8)):
         (folder / f"{name}.txt").write_text(nccl_tests(hosts, 4), encoding="utf-8")
     tools = folder / "tools"

@@ -392,7 +392,7 @@ document = json.load(open("out/errors.json"))
 (suite,) = document["suites"]
 (row,) = suite["rows"]
 assert set(document["columns"]) == set(row) - {"coordinates"}, row
-assert row["coordinates"] == {"workers": "1"} and abs(row["error"] - (row["predicted"] / 300 - 1)) < 1e-12, row
+assert row["coordinates"] == {"workers": 1} and abs(row["error"] - (row["predicted"] / 300 - 1)) < 1e-12, row
 assert suite["summary"]["predictions"] == 1 and suite["unmeasured_points"] == 1 and len(suite["manifest"]["points"]) == 2, suite
 ' || fail 'the document of a validation'
 rm -f out/errors.*
@@ -483,7 +483,7 @@ expect 3 run . && prints_nothing
 says 'a folder'
 
 # A scenario told by options is the scenario of the file that --save writes, which has its schema.
-told=(--workload resnet50-v100 --workers 1,4 --link 10Gbps --latency 25us)
+told=(--workload resnet50-v100 --workers "1,4" --link 10Gbps --latency 25us)
 expect 0 run ../good.json --csv file.csv
 expect 0 run "${told[@]}" --csv told.csv --save saved.json
 expect 0 run saved.json --csv saved.csv
@@ -504,6 +504,33 @@ expect 3 run --workload resnet50-v10 --workers 4 --link 10Gbps && prints_nothing
 says '--workload: /workload: found the unknown workload "resnet50-v10"'
 rm out/file.csv out/told.csv out/saved.csv out/saved.json
 
+# A measured step: each --set that explains it leads to it.
+expect 0 run ../good.json --point workers=4 --measured 180ms --json measured.json
+prints 'measured 180 ms, forecast 156.7 ms: 12.9 % too fast'  # 156.7/180 - 1
+grep -o -- '--set .*' "$work/stdout" >"$work/sets"
+[[ $(wc -l <"$work/sets") == 4 ]] || fail 'not four fields that explain it'
+while read -r option value; do
+  (cd out && "$program" run ../good.json --point workers=4 "$option" "$value" --csv one.csv >/dev/null 2>&1)
+  python3 -c 'import csv; step = float(next(csv.DictReader(open("out/one.csv")))["step_time_s"]); assert abs(step / 0.18 - 1) < 0.002, step' ||
+    fail "$value does not lead to the measured step"
+done <"$work/sets"
+grep -q '"measured": {' out/measured.json || fail 'JSON has it not'
+expect 0 run ../good.json --point workers=4 --measured 100ms && prints 'no value of these explains it: another latency'
+expect 2 run ../good.json --measured 180ms && says 'choose by axis (workers)'
+expect 2 run ../good.json --point workers=4 --measured 180 && says '--measured: '
+expect 2 run ../good.json --point workers=4 --measured 0s && says '--measured: 0s is not above zero'
+rm out/measured.json out/one.csv
+
+# A profiler's trace becomes a workload.
+trace=$(dirname -- "$(readlink -f -- "$0")")/../data/traces/torch-2.15-cpu.json
+expect 0 import "$trace" --batch 8 --name traced && prints_nothing
+says 'on CPU: forward ' && says 'the trace has no GPU kernels' && says 'wrote workloads/traced.json'
+expect 0 run --workload traced --workers 2,8 --link 1Gbps --latency 25us && prints 'speedup is against'
+expect 2 import "$trace" && says '--batch is required'
+expect 3 import ../good.json --batch 8 && says 'good.json: (whole document): found no "traceEvents"' && says 'record_shapes=True'
+expect 3 import nowhere.json --batch 8 && says 'no such file'
+rm -r out/workloads
+
 # A file to start from runs as it is, and never replaces another.
 for kind in ddp compress servers pipeline llm own-model; do
   expect 0 new $kind && prints_nothing
@@ -521,7 +548,7 @@ rm out/{ddp,compress,servers,pipeline,llm,own-model}.json
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are new, run, sweep, merge, explain, crossover, solve, validate, trace, list, show, schema'
+says 'there are new, import, run, sweep, report, merge, explain, crossover, solve, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

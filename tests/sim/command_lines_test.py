@@ -139,7 +139,7 @@ def plots():
     pathlib.Path("python").write_text("#!/bin/sh\necho 'Traceback (most recent call last):' >&2\necho 'OSError: gone' >&2\nexit 1\n")
     os.chmod("python", 0o755)
     plot = ["run", "good.json", "--plot", "p.png"]
-    expect(1, STEPCAST, plot, "cannot draw p.png: OSError: gone; everything else is written", env={"STEPCAST_PYTHON": "./python"})
+    expect(1, STEPCAST, plot, "cannot make p.png: OSError: gone", env={"STEPCAST_PYTHON": "./python"})
     expect(1, STEPCAST, plot, "does not start", env={"STEPCAST_PYTHON": "./no-python"})
     expect(1, STEPCAST, plot, "failed and did not say why", env={"STEPCAST_PYTHON": "false"})
     expect(1, STEPCAST, plot, "TMPDIR", env={"TMPDIR": "/nowhere"})
@@ -151,10 +151,10 @@ def plots():
     expect(2, STEPCAST, ["sweep", "good.json", "--shard", "0/2", "--plot", "p.png"], "wants all points")
     # A scenario's own picture: not for who reads standard output.
     own, fails = ["run", "good.json", "--set", "/output/plot=own.png"], {"STEPCAST_PYTHON": "false"}
-    expect(1, STEPCAST, own, "cannot draw own.png", env=fails)
+    expect(1, STEPCAST, own, "cannot make own.png", env=fails)
     for option in ("--csv", "--json"):
         expect(0, STEPCAST, [*own, option, "-"], env=fails)
-        expect(1, STEPCAST, [*own, option, "-", "--plot", "p.png"], "cannot draw p.png", env=fails)
+        expect(1, STEPCAST, [*own, option, "-", "--plot", "p.png"], "cannot make p.png", env=fails)
 
 
 def suites():

@@ -44,7 +44,7 @@ def nccl_tests(hosts, each):
 
 
 def prepare(folder, tools, project):
-    """A reader's files for any page: the project's programs and files, a network and two measurements."""
+    """A reader's files for any page: the project's programs and files, a network, a trace and two measurements."""
     for name in ("scenarios", "notebooks", "calibrate"):
         (folder / name).symlink_to(project / name)
     (folder / "stepcast").symlink_to(tools / "stepcast")
@@ -52,6 +52,8 @@ def prepare(folder, tools, project):
         (folder / name).mkdir()
     unet = (project / "scenarios/workloads/unet-tiny.json").read_text(encoding="utf-8")
     (folder / "workloads/my-net.json").write_text(unet, encoding="utf-8")
+    trace = (project / "tests/data/traces/torch-2.15-cpu.json").read_text(encoding="utf-8")
+    (folder / "trace.json").write_text(trace, encoding="utf-8")
     (folder / "one.txt").write_text(nccl_tests(hosts=1, each=4), encoding="utf-8")
     (folder / "four.txt").write_text(nccl_tests(hosts=4, each=4), encoding="utf-8")
 

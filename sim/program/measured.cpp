@@ -1,0 +1,176 @@
+#include "sim/program/measured.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/describe/json.hpp"
+#include "models/part/strategy.hpp"
+#include "models/unit/format.hpp"
+#include "models/unit/text_table.hpp"
+#include "sim/answer/answer_study.hpp"
+#include "sim/program/point_progress.hpp"
+
+namespace stepcast {
+namespace {
+
+/// A field that may explain a difference, with the range in which it is searched, evenly by factors.
+struct Suspect {
+  double now, from, to;
+  std::string name;  ///< for a range without an explanation
+  std::string pointer;
+  std::function<void(Scenario&, double)> change;
+  std::function<std::string(double)> meaning;
+  std::function<std::string(double)> value;  ///< for --set; empty: the field has no pointer
+};
+
+/// The exchange of strategies that have one and may overlap it with backward.
+Exchange* exchange_of(Strategy& strategy) {
+  return std::visit(
+      [](auto& one) -> Exchange* {
+        if constexpr (requires { one.exchange.backward_slowdown; }) return &one.exchange;
+        else return nullptr;
+      },
+      strategy);
+}
+
+std::vector<Suspect> suspects_of(const Scenario& scenario) {
+  const Link link = scenario.cluster.link;
+  std::vector<Suspect> all;
+  all.push_back({link.bandwidth.si(), link.bandwidth.si() / 32, link.bandwidth.si() * 8, "links of another bandwidth",
+                 "/cluster/link/bandwidth",
+                 [](Scenario& s, double value) { s.cluster.link.bandwidth = BytesPerSecond(value); },
+                 [link](double value) {
+                   return fmt::format("links that reach {}, where the scenario has {}",
+                                      human_text(BytesPerSecond(value), 3), human_text(link.bandwidth));
+                 },
+                 [](double value) { return brief_text(BytesPerSecond(value)); }});
+  all.push_back({link.latency.si(), 1e-7, 1e-2, "another latency", "/cluster/link/latency",
+                 [](Scenario& s, double value) { s.cluster.link.latency = Seconds(value); },
+                 [link](double value) {
+                   return fmt::format("a latency of {}, where the scenario has {}", human_text(Seconds(value), 3),
+                                      human_text(link.latency));
+                 },
+                 [](double value) { return brief_text(Seconds(value)); }});
+  all.push_back({scenario.cluster.host_cost.si(), 1e-12, 1e-8, "hosts that copy", "/cluster/host_cost",
+                 [](Scenario& s, double value) { s.cluster.host_cost = SecondsPerByte(value); },
+                 [](double value) {
+                   return fmt::format("hosts that take {} for each byte sent or received",
+                                      human_text(SecondsPerByte(value), 3));
+                 },
+                 [](double value) { return brief_text(SecondsPerByte(value)); }});
+  Scenario copy = scenario;
+  if (const Exchange* exchange = exchange_of(copy.strategy); exchange && exchange->overlap)
+    all.push_back(
+        {exchange->backward_slowdown, 1, 4, "backward slowed by exchanges", "/strategy/exchange/backward_slowdown",
+         [](Scenario& s, double value) { exchange_of(s.strategy)->backward_slowdown = value; },
+         [](double value) { return fmt::format("backward that takes {:.3g} times as long beside exchanges", value); },
+         [](double value) { return fmt::format("{:.4g}", value); }});
+  if (scenario.cluster.groups.empty())
+    all.push_back(
+        {1,
+         0.125,
+         8,
+         "other times of computation",
+         "",
+         [](Scenario& s, double value) { s.cluster.groups = {{.count = s.cluster.workers, .speed = 1 / value}}; },
+         [](double value) {
+           return fmt::format("computation that takes {:.3g} times as long: measure one worker alone", value);
+         },
+         {}});
+  return all;
+}
+
+/// Steps at values of one suspect; NaN where there is no answer.
+std::vector<double> steps_at(const StudyPoint& point, const Suspect& suspect, const std::vector<double>& values,
+                             int jobs) {
+  std::vector<StudyPoint> points;
+  for (const double value : values) {
+    points.push_back({point.coordinates, point.scenario, {}, {}, {}, {}});
+    suspect.change(points.back().scenario, value);
+  }
+  std::vector<double> steps;
+  for (const PointAnswer& answer : answer_points(points, jobs, shown_progress()))
+    steps.push_back(answer.report ? answer.report->answers.shown().step.si() : std::nan(""));
+  return steps;
+}
+
+std::vector<double> grid_of(double from, double to, int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(from * std::pow(to / from, i / (count - 1.0)));
+  return values;
+}
+
+/// The bracket of the grid in which the step crosses `wanted`, the one nearest to the present value; its first index.
+std::optional<std::size_t> crossing(const std::vector<double>& values, const std::vector<double>& steps, double now,
+                                    double wanted) {
+  std::optional<std::size_t> best;
+  const auto distance = [&](std::size_t i) { return std::abs(std::log(values[i] / std::max(now, values.front()))); };
+  for (std::size_t i = 0; i + 1 < values.size(); ++i)
+    if ((steps[i] - wanted) * (steps[i + 1] - wanted) <= 0 && (!best || distance(i) < distance(*best))) best = i;
+  return best;
+}
+
+std::optional<double> value_for(const StudyPoint& point, const Suspect& suspect, double wanted, int jobs) {
+  constexpr int kFirst = 25, kNext = 9, kMostRounds = 6;
+  constexpr double kNear = 1e-3;
+  std::vector<double> values = grid_of(suspect.from, suspect.to, kFirst);
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::vector<double> steps = steps_at(point, suspect, values, jobs);
+    const std::optional<std::size_t> i = crossing(values, steps, suspect.now, wanted);
+    if (!i) return {};
+    const double low = values[*i], high = values[*i + 1];
+    if (std::abs(steps[*i] - wanted) <= kNear * wanted) return low;
+    if (std::abs(steps[*i + 1] - wanted) <= kNear * wanted) return high;
+    values = grid_of(low, high, kNext);
+  }
+  return {};  // the step jumps over the measured one, as where an algorithm changes
+}
+
+}  // namespace
+
+MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs) {
+  MeasuredStep step{measured, report.answers.shown().step};
+  for (const Suspect& suspect : suspects_of(point.scenario)) {
+    const std::optional<double> value = value_for(point, suspect, measured.si(), jobs);
+    PossibleCause cause{suspect.name, "", value};
+    if (value) cause.meaning = suspect.meaning(*value);
+    if (value && suspect.value) cause.set = fmt::format("--set {}={}", suspect.pointer, suspect.value(*value));
+    step.causes.push_back(std::move(cause));
+  }
+  return step;
+}
+
+std::string to_text(const MeasuredStep& step) {
+  const double error = step.error();
+  std::string text = fmt::format("measured {}, forecast {}: {}\n", human_text(step.measured), human_text(step.forecast),
+                                 std::abs(error) < 5e-4
+                                     ? "alike"
+                                     : fmt::format("{} too {}", tenths(std::abs(error)), error < 0 ? "fast" : "slow"));
+  if (std::abs(error) < 5e-4) return text;
+  TextTable table(2);
+  std::vector<std::string> others;
+  for (const PossibleCause& cause : step.causes)
+    if (cause.value) table.add({"  " + cause.meaning, cause.set});
+    else others.push_back(cause.meaning);
+  if (others.size() < step.causes.size()) text += "each of these alone would explain it:\n" + table.text();
+  if (!others.empty()) text += fmt::format("no value of these explains it: {}\n", fmt::join(others, ", "));
+  return text;
+}
+
+Json measured_json(const MeasuredStep& step) {
+  Json causes = Json::array();
+  for (const PossibleCause& cause : step.causes)
+    causes.push_back(
+        {{"meaning", cause.meaning}, {"set", cause.set}, {"value", cause.value ? Json(*cause.value) : Json()}});
+  return {{"step_time_s", step.measured.si()},
+          {"forecast_s", step.forecast.si()},
+          {"error", step.error()},
+          {"causes", std::move(causes)}};
+}
+
+}  // namespace stepcast
