@@ -217,6 +217,7 @@ std::string table_cell(const Metric& metric, const PointReport& point) {
   if (const auto* number = std::get_if<double>(&value)) return metric.unit->cell(*number);
   if (const auto* count = std::get_if<std::int64_t>(&value)) return std::to_string(*count);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "yes" : "no";
   return "-";
 }
 

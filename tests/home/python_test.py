@@ -35,6 +35,12 @@ class Answers(unittest.TestCase):
         self.file.write_text(json.dumps(FIRST), encoding="utf-8")
         os.environ["XDG_CACHE_HOME"] = place.name
 
+    def test_notes(self):
+        for rows in (stepcast.run("survey", point={"workers": 2, "bandwidth": "1Gbps", "workload": "lstm-ptb", "compressor": "none"}),
+                     stepcast.explain("pufferfish-resnet50", **{"/variants": []})):
+            self.assertTrue(any("not measured" in note for note in rows.notes), rows.notes)
+        self.assertEqual(stepcast.sweep("quickstart", evaluator="equations").notes, [])
+
     def test_dict_path_and_name_give_the_programs_rows(self):
         expected = printed("run", "-")["points"]
         self.assertEqual(len(expected), 2)

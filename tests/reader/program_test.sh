@@ -531,6 +531,23 @@ expect 3 import ../good.json --batch 8 && says 'good.json: (whole document): fou
 expect 3 import nowhere.json --batch 8 && says 'no such file'
 rm -r out/workloads
 
+# A group of GPUs is one worker: the same step, a quarter of the model FLOPs utilization, memory of four GPUs.
+group='{"name": "group", "workload": {"from": "bert-large", "profile": "a100-datasheet", "batch": 64,
+  "measured": {"forward": "0.2s", "backward": "0.5s", "batch": 64, "dtype": "fp32", "profile": "a100-datasheet"}},
+  "cluster": {"workers": 8, "gpus_per_worker": 1, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}'
+printf '%s' "$group" >group.json
+expect 0 run ../group.json --json one.json
+expect 0 run ../group.json --set gpus_per_worker=4 --json four.json && prints 'note: a worker is 4 GPUs'
+python3 -c '
+import json
+one, four = (json.load(open(f"out/{n}.json"))["points"][0] for n in ("one", "four"))
+assert one["step_time_s"] == four["step_time_s"] and abs(one["mfu"] / four["mfu"] - 4) < 1e-9, (one, four)
+assert one["lacks_memory"] and not four["lacks_memory"], (one["memory_per_worker_B"], four["memory_per_worker_B"])
+' || fail 'a group of GPUs'
+expect 3 run ../group.json --set gpus_per_worker=4 --set /workload/measured=null && says "found 4, and layer times that follow from one GPU's profile"
+expect 3 run ../group.json --set /cluster/tp=4 && says '"gpus_per_worker" in the cluster'
+rm group.json out/one.json out/four.json
+
 # A file to start from runs as it is, and never replaces another.
 for kind in ddp compress servers pipeline llm own-model; do
   expect 0 new $kind && prints_nothing

@@ -19,11 +19,17 @@ class StepcastError(Exception):
 
 
 class Rows(list):
-    """Rows as dicts. `document` is all of the program's JSON, `messages` are its notes."""
+    """Rows as dicts. `document` is all of the program's JSON, `messages` are what it said beside it."""
 
     def __init__(self, rows, document=None, messages=()):
         super().__init__(rows)
         self.document, self.messages = document, list(messages)
+
+    @property
+    def notes(self):
+        """Texts to know before trusting the numbers, such as that a profile is not measured."""
+        notes = (self.document or {}).get("notes", {})
+        return list(notes.values()) if isinstance(notes, dict) else [note["text"] for note in notes]
 
     def frame(self):
         """The rows as a pandas.DataFrame."""
