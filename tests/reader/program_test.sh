@@ -532,8 +532,8 @@ expect 3 import nowhere.json --batch 8 && says 'no such file'
 rm -r out/workloads
 
 # A group of GPUs is one worker: the same step, a quarter of the model FLOPs utilization, memory of four GPUs.
-group='{"name": "group", "workload": {"from": "bert-large", "profile": "a100-datasheet", "batch": 64,
-  "measured": {"forward": "0.2s", "backward": "0.5s", "batch": 64, "dtype": "fp32", "profile": "a100-datasheet"}},
+group='{"name": "group", "workload": {"from": "bert-large", "profile": "a100-datasheet", "batch": 256,
+  "measured": {"forward": "1s", "backward": "2.5s", "batch": 256, "dtype": "fp32", "profile": "a100-datasheet"}},
   "cluster": {"workers": 8, "gpus_per_worker": 1, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}'
 printf '%s' "$group" >group.json
 expect 0 run ../group.json --json one.json
