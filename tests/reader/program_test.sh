@@ -2,6 +2,7 @@
 # program_test.sh PROGRAM SCENARIOS: exit codes, the stream of each output, and that a bad scenario touches no file.
 set -uo pipefail
 program=$1 scenarios=$2
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -522,7 +523,7 @@ expect 2 run ../good.json --point workers=4 --measured 0s && says '--measured: 0
 rm out/measured.json out/one.csv
 
 # A profiler's trace becomes a workload.
-trace=$(dirname -- "$(readlink -f -- "$0")")/../data/traces/torch-2.15-cpu.json
+trace=$here/../data/traces/torch-2.15-cpu.json
 expect 0 import "$trace" --batch 8 --name traced && prints_nothing
 says 'on CPU: forward ' && says 'the trace has no GPU kernels' && says 'wrote workloads/traced.json'
 expect 0 run --workload traced --workers 2,8 --link 1Gbps --latency 25us && prints 'speedup is against'
