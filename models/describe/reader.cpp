@@ -52,7 +52,7 @@ std::string unquoted(const Json& json) {
   // "64" and "64 workers" mean 64. But "2..4", "2,4" or "1,000" mean several numbers or another one.
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' &&
       std::isalpha(static_cast<unsigned char>(rest.front())) == 0)
-    return "write one number, or a list such as [2, 4]";
+    return "write one number, a list such as [2, 4], or a range such as \"2..8:2\"";
   double factor = 1;
   if (rest == "%" || rest == " %") factor = 0.01;
   else if (rest == "k" || rest == "K") factor = 1e3;

@@ -210,12 +210,14 @@ std::string answer_sentence(const Study& study, const Report& report) {
     return score_of(metric, a) < score_of(metric, b);
   });
   if (score_of(metric, *best) == 0) return "no point fits into the memory of its device";
-  if (choices_of(study).empty() || study.points.size() > kMostArranged) {
+  const auto best_point = [&]() -> std::string {
     if (best->samples_per_second == 0) return "";
     return fmt::format("{} {}: {}", place_of(best->coordinates), wins(metric), figures_of(*best));
-  }
+  };
+  if (choices_of(study).empty() || study.points.size() > kMostArranged) return best_point();
   const std::vector<const PointReport*> reports = reports_of(study, report);
   const Scores scores(study, reports, metric);
+  if (scores.arrangement.alternatives.size() < 2) return best_point();
   if (const auto winner = winner_of_all(scores)) {
     const bool once = scores.winners.size() == 1;
     return fmt::format(

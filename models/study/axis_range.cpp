@@ -90,7 +90,7 @@ namespace {
 /// Reads the text after "FROM..TO:", such as "8", "8MiB" or "x2".
 /// @param fail  makes the exception from an explanation
 template <class Fail>
-void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
+void read_step(AxisRange& range, std::string_view text, LastEnd end, Fail&& fail) {
   const bool is_factor = text.starts_with('x');
   const std::optional<End> step = read_end(is_factor ? text.substr(1) : text);
   if (!step) throw fail(fmt::format("the step \"{}\" is no number and no quantity with a known unit", text));
@@ -105,6 +105,7 @@ void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
   const double steps = range.steps_to(range.to);
   if (const double last = std::floor(steps * (1 + 1e-12)); last < 1)
     throw fail("the first step goes beyond the last end");
+  else if (end == LastEnd::within) range.to = moved(range, last);
   else if (std::abs(steps - last) > 1e-9 * steps)
     throw fail(fmt::format("no step reaches the last end; the nearest steps reach {} and {}",
                            human_value(range, moved(range, last)), human_value(range, moved(range, last + 1))));
@@ -113,7 +114,7 @@ void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
 
 }  // namespace
 
-AxisRange parse_axis_range(std::string_view text, BetweenWholes between) {
+AxisRange parse_axis_range(std::string_view text, BetweenWholes between, LastEnd last) {
   const auto fail = [&](const std::string& why) {
     return std::invalid_argument(fmt::format("\"{}\": {}; allowed: {}", text, why, kAllowed));
   };
@@ -130,7 +131,7 @@ AxisRange parse_axis_range(std::string_view text, BetweenWholes between) {
   if (!(from->value < to->value)) throw fail("the ends are not in order, the smaller one first");
   const bool whole = between == BetweenWholes::whole_numbers && from->whole && to->whole;
   AxisRange range{from->value, to->value, whole, from->unit};
-  if (colon < text.size()) read_step(range, text.substr(colon + 1), fail);
+  if (colon < text.size()) read_step(range, text.substr(colon + 1), last, fail);
   return range;
 }
 

@@ -46,10 +46,14 @@ struct AxisRange {
 /// The numbers without a unit between two integer ends.
 enum class BetweenWholes { whole_numbers, real_numbers };
 
+/// Whether steps have to reach the last end, or may stop before it as nccl-tests' sizes do.
+enum class LastEnd { reached, within };
+
 /// Reads "100Mbps..100Gbps", "2..64", "0.1..0.9". A suffix ":STEP" allows every STEP-th value ("8..64:8",
 /// "1MiB..4MiB:1MiB"). A suffix ":xFACTOR" allows repeated multiplication ("2..64:x2").
 /// @throws std::invalid_argument with the text found and the allowed forms
-AxisRange parse_axis_range(std::string_view text, BetweenWholes between = BetweenWholes::whole_numbers);
+AxisRange parse_axis_range(std::string_view text, BetweenWholes between = BetweenWholes::whole_numbers,
+                           LastEnd last = LastEnd::reached);
 
 /// At most `count` values in order, including both ends, in even steps of the coordinate. For a discrete range, they
 /// are its nearest values, each once. If it has at most `count` values, all of them are returned.

@@ -12,6 +12,7 @@
 #include "models/study/no_possible_point.hpp"
 #include "models/study/point_faults.hpp"
 #include "models/study/point_reader.hpp"
+#include "models/study/range_lists.hpp"
 #include "models/study/repeated_values.hpp"
 #include "models/study/seen_axes.hpp"
 #include "models/study/variants.hpp"
@@ -30,7 +31,9 @@ class Expansion {
         max_points_(max_points),
         wanted_(std::move(wanted)) {}
 
-  Study expand(Document document, const std::vector<Override>& overrides) {
+  Study expand(Document document, std::vector<Override> overrides) {
+    expand_ranges(document.json);
+    for (Override& change : overrides) expand_ranges(change.value);
     changes_.apply(overrides, document);
     study_.source = document.json.dump() + "\n";
     changes_.resolve(document);

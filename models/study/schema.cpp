@@ -10,6 +10,7 @@
 
 #include "models/scenario/fields.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/study/range_lists.hpp"
 #include "models/study/suite.hpp"
 #include "models/unit/units.hpp"
 
@@ -43,9 +44,16 @@ Json or_axis(Json one, const Place& place) {
     (*place.definitions)[place.path] = std::move(one);
     one = Json{{"$ref", "#/definitions/" + place.path}};
   }
+  const std::string type = one.value("type", "");
+  const bool is_numeric = type == "integer" || type == "number" || one.contains("pattern");
   Json item = one;
   item.erase("enumDescriptions");  // the single value already has them
-  return Json{{"anyOf", Json::array({one, list_of(item)})}};
+  Json choices = Json::array({one, list_of(item)});
+  if (is_numeric) {
+    (*place.definitions)["range"] = range_schema();
+    choices.push_back({{"$ref", "#/definitions/range"}});
+  }
+  return Json{{"anyOf", std::move(choices)}};
 }
 
 class ObjectSchema {

@@ -15,7 +15,7 @@ PARTS = ("scenario", "workload", "profile", "cluster", "strategy", "compressor",
 INTRODUCTION = """# Fields
 
 Every field of a scenario, of its parts and of a suite. `scenarios/scripts/make_fields.py` writes this page from `stepcast schema`.
-A list in place of a scenario's value makes an axis. A field without a default has to be written.
+A list in place of a scenario's value makes an axis, and so does a range in steps: `"1kB..8GB:x2"`, `"8..64:8"`. A field without a default has to be written.
 A quantity is a number with its unit; the units below are examples, and `stepcast schema` has them all.
 """
 EXAMPLES = {"Gbps": '"10Gbps"', "|us|": '"25us"', "MiB)": '"25MiB"', "|TiB": '"25MiB"', "ns/B": '"0.1ns/B"', "GHz": '"1.4GHz"',
@@ -45,7 +45,8 @@ def options(node, definitions):
     def without_meanings(one):
         return {key: value for key, value in one.items() if key != "enumDescriptions"}
 
-    alone = [one for each in node["anyOf"] if each.get("type") != "array" for one in options(each, definitions)]
+    alone = [one for each in node["anyOf"] if each.get("type") != "array" and not each.get("$ref", "").endswith("/range")
+             for one in options(each, definitions)]
     lists = [each for each in node["anyOf"] if each.get("type") == "array"]
     return alone + [each for each in lists if any(
         without_meanings(one) not in map(without_meanings, alone) for one in options(each["items"], definitions))]

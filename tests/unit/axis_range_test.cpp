@@ -1,5 +1,6 @@
 #include "models/describe/json.hpp"
 #include "models/study/axis_range.hpp"
+#include "models/study/range_lists.hpp"
 
 #include <stdexcept>
 
@@ -107,4 +108,20 @@ TEST_CASE("a grid's steps are factors, or differences from zero; whole numbers a
   for (std::size_t i = 1; i < many.size(); ++i) CHECK(many[i] > many[i - 1]);
   CHECK(many.size() < 64);
   CHECK(many.back() == 1000);
+}
+
+TEST_CASE("a range in steps is the list of its values, which ends within the last end") {
+  const auto expanded = [](Json json) {
+    expand_ranges(json);
+    return json;
+  };
+  // 1, 2, ..., 8 kB; 16 kB would be beyond 9 kB.
+  CHECK(expanded("1kB..9kB:x2") == Json({"1kB", "2kB", "4kB", "8kB"}));
+  CHECK(expanded("8..64:8") == Json({8, 16, 24, 32, 40, 48, 56, 64}));
+  CHECK(expanded("2..5") == Json({2, 3, 4, 5}));
+  // Without steps, of two dimensions, backwards, or no range at all: as it was, for the reader to refuse.
+  for (const char* other : {"1kB..9kB", "1kB..9s:x2", "9..1", "..", "a..b", "1.5", "v1..2:x", "1..1e12"})
+    CHECK(expanded(other) == other);
+  CHECK(expanded({{"name", "2..4"}, {"description", "1..3"}, {"size", "1B..2B:1B"}, {"list", {{{"k", "1..2"}}}}}) ==
+        Json{{"name", "2..4"}, {"description", "1..3"}, {"size", {"1B", "2B"}}, {"list", {{{"k", {1, 2}}}}}});
 }
