@@ -12,9 +12,11 @@
 #include "models/search/crossover.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/options.hpp"
+#include "program/streams.hpp"
 #include "sim/answer/close_in.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/slow_kernels.hpp"
 
 namespace stepcast {
 namespace {
@@ -133,13 +135,32 @@ class Crossing {
   std::vector<std::vector<std::size_t>> contestants_;  ///< for each situation, the points of its alternatives
 };
 
+/// The answer with kernels composed of a framework's operations, below the one with fused kernels.
+void show_slow_kernels(CrossoverOptions options, const Invocation& invocation) {
+  options.study = with_slow_kernels(options.study);
+  options.csv = options.json = "";
+  print_result(fmt::format("\nwith compressors' kernels {} times as long, as composed of a framework's operations\n",
+                           kComposedSlowdown));
+  search_along(options, invocation, Baselines::dropped,
+               [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
+                 Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
+                 found.notes.clear();  // the answer above has them
+                 return SearchResult{to_text(found), "", {}};
+               });
+}
+
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
+  bool has_two_ends = false;
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
+    has_two_ends = may_have_slow_kernels(study) && field.pointer != "/codec/slowdown";
     const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
     return SearchResult{to_text(found), to_csv(found),
                         [found](const Json& manifest) { return crossover_document(found, manifest); }};
   };
-  return search_along(options, invocation, Baselines::dropped, search);
+  const int exit_code = search_along(options, invocation, Baselines::dropped, search);
+  const bool is_read_by_program = options.csv == "-" || options.json == "-";
+  if (has_two_ends && !is_read_by_program && options.study.file != "-") show_slow_kernels(options, invocation);
+  return exit_code;
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
+#include "sim/program/slow_kernels.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
 #include "sim/replay/processes.hpp"
@@ -95,10 +96,12 @@ std::string table_of(const RunOptions& options, const TableOptions& layout, cons
                      const std::vector<std::string>& each, const Study& study, const Report& report) {
   if (options.best && !report.points.empty()) {
     const Metric& metric = read_option("--by", [&]() -> const Metric& { return choose_metric(report.points, by); });
-    return to_ranking(report, metric, *options.best, each, layout) + note_of_trainings(study, each);
+    return to_ranking(report, metric, *options.best, each, layout) + note_of_trainings(study, each) +
+           slow_kernels_sentence(options.study, study, report, options.jobs);
   }
-  const std::string answer = answer_sentence(study, report);
-  return fmt::format("{}{}{}", answer, answer.empty() ? "" : layout.markdown ? "\n\n" : "\n", to_table(report, layout));
+  std::string answer = answer_sentence(study, report);
+  if (!answer.empty()) answer += "\n" + slow_kernels_sentence(options.study, study, report, options.jobs);
+  return fmt::format("{}{}{}", answer, layout.markdown && !answer.empty() ? "\n" : "", to_table(report, layout));
 }
 
 /// The step that --measured gives, beside the forecast of the one point.

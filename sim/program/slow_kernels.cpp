@@ -1,0 +1,45 @@
+#include "sim/program/slow_kernels.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/report/answer_sentence.hpp"
+#include "models/scenario/scenario.hpp"
+#include "sim/answer/answer_study.hpp"
+#include "sim/program/point_progress.hpp"
+
+namespace stepcast {
+
+bool may_have_slow_kernels(const Study& study) {
+  const auto is_plain = [](const StudyPoint& point) { return point.scenario.codec.slowdown == 1; };
+  const auto compresses = [](const StudyPoint& point) {
+    return !std::holds_alternative<NoCompressor>(point.scenario.compressor);
+  };
+  return std::all_of(study.points.begin(), study.points.end(), is_plain) &&
+         std::any_of(study.points.begin(), study.points.end(), compresses);
+}
+
+StudyOptions with_slow_kernels(StudyOptions options) {
+  options.sets.push_back(fmt::format("/codec/slowdown={}", kComposedSlowdown));
+  return options;
+}
+
+std::string slow_kernels_sentence(const StudyOptions& options, const Study& study, const Report& report, int jobs) {
+  const auto is_unmeasured = [](const PointReport& point) {
+    return std::any_of(point.notes.begin(), point.notes.end(),
+                       [](const Note& note) { return note.code == NoteCode::unmeasured_compressor; });
+  };
+  const auto is_replayed = [](const PointReport& point) { return point.answers.replay.has_value(); };
+  if (options.file == "-" || study.points.size() < 2 || !may_have_slow_kernels(study) ||
+      std::none_of(report.points.begin(), report.points.end(), is_unmeasured) ||
+      std::any_of(report.points.begin(), report.points.end(), is_replayed))
+    return "";
+  const Study slow = load(with_slow_kernels(options));
+  const std::string answer = answer_sentence(slow, answer_study(slow, jobs, shown_progress()));
+  return fmt::format("with compressors' kernels {} times as long, as composed of a framework's operations: {}\n",
+                     kComposedSlowdown, answer == answer_sentence(study, report) ? "the same" : answer);
+}
+
+}  // namespace stepcast
