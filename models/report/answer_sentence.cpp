@@ -33,7 +33,7 @@ std::string figures_of(const PointReport& p) {
   const auto times = [](const std::optional<double>& speedup) {
     return speedup ? fmt::format(", {:.3g}x", *speedup) : "";
   };
-  const std::string step = fmt::format("{} a step", human_text(forecast.step));
+  std::string step = fmt::format("{} a step", human_text(forecast.step));
   if (p.run) return fmt::format("{}{}, {}", run_text(p.run->time), times(p.run->speedup), step);
   if (p.samples_per_second == 0 && p.busbw) return fmt::format("{}, busbw {}", step, kBandwidth.text(p.busbw->si()));
   if (p.workers < 2) return step;
@@ -54,11 +54,12 @@ std::string value_text(const std::string& axis, const std::string& value) {
                            : fmt::format("{} {}", axis, value);
 }
 
-/// The axes of alternatives. The size of a collective is no choice.
+/// The axes of alternatives. The size of a collective is no choice, and neither is what kernels are assumed to take.
 std::vector<std::string> choices_of(const Study& study) {
   std::vector<std::string> axes = usual_alternatives(study);
   for (std::size_t i = 0; i < study.axes.size(); ++i)
-    if (study.axis_pointers[i] == "/strategy/size") std::erase(axes, study.axes[i]);
+    if (study.axis_pointers[i] == "/strategy/size" || study.axis_pointers[i].starts_with("/codec"))
+      std::erase(axes, study.axes[i]);
   return axes;
 }
 

@@ -1,6 +1,7 @@
 #include "models/report/point_notes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -96,9 +97,26 @@ void add_mixed_precision(const Scenario& scenario, Notes& notes) {
                    narrow, narrow, narrow)});
 }
 
+/// Whether a text names the GPU, in any case of letters.
+bool names(const std::string& text, const std::string& gpu) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return !gpu.empty() && std::search(text.begin(), text.end(), gpu.begin(), gpu.end(), same) != text.end();
+}
+
 /// Notes layer times of another GPU than the cluster has.
 void add_other_gpu(const Scenario& scenario, Notes& notes) {
-  if (!trains(scenario) || !scenario.cluster.gpu || !scenario.workload->profile) return;
+  if (!trains(scenario) || !scenario.cluster.gpu) return;
+  if (!scenario.workload->profile) {
+    if (names(scenario.workload->name + scenario.workload->description, scenario.cluster_gpu)) return;
+    notes.push_back(
+        {NoteCode::other_gpu,
+         fmt::format("times of {} are those of its table, whatever the cluster's GPU ({}) is; a network with "
+                     "shapes has times of that GPU",
+                     scenario.workload->name, *scenario.cluster.gpu)});
+    return;
+  }
   const DeviceProfile& profile = *scenario.workload->profile;
   const std::string of_workload = gpu_of(profile);
   if (may_be_same_gpu(of_workload, scenario.cluster_gpu)) return;

@@ -24,7 +24,13 @@ fs::path shipped_folder(const std::string& name) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error || is_below(program, STEPCAST_BUILD_TREE)) return fs::path(STEPCAST_SOURCES) / name;
-  return (program.parent_path() / STEPCAST_DATA_FROM_PROGRAM / name).lexically_normal();
+  const fs::path installed = (program.parent_path() / STEPCAST_DATA_FROM_PROGRAM / name).lexically_normal();
+  // A program that was copied alone finds the rest beside the scenarios that it is told of.
+  if (const char* scenarios = std::getenv("STEPCAST_SCENARIOS"); scenarios && !fs::is_directory(installed, error))
+    if (const fs::path beside = fs::absolute(scenarios, error).lexically_normal().parent_path() / name;
+        fs::is_directory(beside, error))
+      return beside;
+  return installed;
 }
 
 fs::path default_library() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,8 +26,8 @@ std::optional<Json> values_of(const std::string& text) {
   }
   if (!range.is_discrete() || !(range.steps() < kMostValues)) return {};
   Json values = Json::array();
-  const double steps = std::floor(range.steps() * (1 + 1e-12));
-  for (double step = 0; step <= steps; ++step) values.push_back(field_value(range, range.after(step)));
+  const auto steps = static_cast<int>(range.steps() * (1 + 1e-12));
+  for (int step = 0; step <= steps; ++step) values.push_back(field_value(range, range.after(step)));
   return values;
 }
 

@@ -35,7 +35,9 @@ int run_command(int argc, char** argv) {
       "Forecasts the training step of distributed SGD: timing equations and a SimGrid replay of the same step.",
       version_text());
   Command program = line.program();
-  program.footer("Example: stepcast run quickstart");
+  program.footer(
+      "stepcast-calibrate measures GPUs and fits links; from the sources ./stepcast calibrate builds and runs it.\n"
+      "Example: stepcast run quickstart");
   add_new(program, invocation);
   add_import(program, invocation);
   add_run(program, invocation);

@@ -48,7 +48,7 @@ std::vector<Suspect> suspects_of(const Scenario& scenario) {
                    return fmt::format("links that reach {}, where the scenario has {}",
                                       human_text(BytesPerSecond(value), 3), human_text(link.bandwidth));
                  },
-                 [](double value) { return brief_text(BytesPerSecond(value)); }});
+                 [](double value) { return fmt::format("{:.5g}Gbps", value * 8 / 1e9); }});
   all.push_back({link.latency.si(), 1e-7, 1e-2, "another latency", "/cluster/link/latency",
                  [](Scenario& s, double value) { s.cluster.link.latency = Seconds(value); },
                  [link](double value) {
@@ -131,6 +131,53 @@ std::optional<double> value_for(const StudyPoint& point, const Suspect& suspect,
   return {};  // the step jumps over the measured one, as where an algorithm changes
 }
 
+struct Setting {
+  std::string meaning, set;
+  std::function<void(Exchange&)> change;
+};
+
+/// Groupings of gradients that a training script may have, other than the scenario's.
+std::vector<Setting> settings_of(const Exchange& now) {
+  std::vector<Setting> all;
+  const auto add = [&](const std::string& meaning, const std::string& field,
+                       const std::function<void(Exchange&)>& change) {
+    Exchange changed = now;
+    change(changed);
+    if (changed != now) all.push_back({meaning, "--set /strategy/exchange/" + field, change});
+  };
+  add("one message of all gradients", "grouping=whole-model", [](Exchange& x) { x.grouping = Grouping::whole_model; });
+  add("a message for each tensor", "grouping=per-tensor", [](Exchange& x) { x.grouping = Grouping::per_tensor; });
+  add("no overlap with backward", "overlap=false", [](Exchange& x) { x.overlap = false; });
+  if (now.grouping == Grouping::bucketed)
+    for (const int size : {1, 5, 50, 100, 200})
+      add(fmt::format("buckets of {} MB", size), fmt::format("bucket_cap={}MB", size),
+          [size](Exchange& x) { x.bucket_cap = Bytes(size * 1e6); });
+  return all;
+}
+
+std::vector<NearSetting> near_settings(const StudyPoint& point, Seconds measured, Seconds forecast, int jobs) {
+  Scenario scenario = point.scenario;
+  const Exchange* exchange = exchange_of(scenario.strategy);
+  if (!exchange) return {};
+  const std::vector<Setting> settings = settings_of(*exchange);
+  std::vector<StudyPoint> points;
+  for (const Setting& setting : settings) {
+    points.push_back({point.coordinates, point.scenario, {}, {}, {}, {}});
+    setting.change(*exchange_of(points.back().scenario.strategy));
+  }
+  const std::vector<PointAnswer> answers = answer_points(points, jobs, shown_progress());
+  const auto distance = [&](Seconds step) { return std::abs(step.si() - measured.si()); };
+  std::vector<NearSetting> near;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    if (!answers[i].report) continue;
+    const Seconds step = answers[i].report->answers.shown().step;
+    if (distance(step) <= distance(forecast) / 4) near.push_back({settings[i].meaning, settings[i].set, step});
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [&](const NearSetting& a, const NearSetting& b) { return distance(a.step) < distance(b.step); });
+  return near;
+}
+
 }  // namespace
 
 MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs) {
@@ -142,6 +189,7 @@ MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report
     if (value && suspect.value) cause.set = fmt::format("--set {}={}", suspect.pointer, suspect.value(*value));
     step.causes.push_back(std::move(cause));
   }
+  step.near = near_settings(point, measured, step.forecast, jobs);
   return step;
 }
 
@@ -158,6 +206,11 @@ std::string to_text(const MeasuredStep& step) {
     if (cause.value) table.add({"  " + cause.meaning, cause.set});
     else others.push_back(cause.meaning);
   if (others.size() < step.causes.size()) text += "each of these alone would explain it:\n" + table.text();
+  if (!step.near.empty()) {
+    TextTable settings(1, 1);
+    for (const NearSetting& one : step.near) settings.add({"  " + one.meaning, human_text(one.step), one.set});
+    text += "these settings of the exchange come near it:\n" + settings.text();
+  }
   if (!others.empty()) text += fmt::format("no value of these explains it: {}\n", fmt::join(others, ", "));
   return text;
 }
@@ -167,10 +220,14 @@ Json measured_json(const MeasuredStep& step) {
   for (const PossibleCause& cause : step.causes)
     causes.push_back(
         {{"meaning", cause.meaning}, {"set", cause.set}, {"value", cause.value ? Json(*cause.value) : Json()}});
+  Json near = Json::array();
+  for (const NearSetting& one : step.near)
+    near.push_back({{"meaning", one.meaning}, {"set", one.set}, {"step_time_s", one.step.si()}});
   return {{"step_time_s", step.measured.si()},
           {"forecast_s", step.forecast.si()},
           {"error", step.error()},
-          {"causes", std::move(causes)}};
+          {"causes", std::move(causes)},
+          {"near_settings", std::move(near)}};
 }
 
 }  // namespace stepcast

@@ -18,16 +18,24 @@ struct PossibleCause {
   std::optional<double> value{};  ///< in SI units; none: no value in the searched range explains it
 };
 
+/// Another setting of the exchange, whose step comes near the measured one.
+struct NearSetting {
+  std::string meaning, set;
+  Seconds step{};
+};
+
 struct MeasuredStep {
   Seconds measured{}, forecast{};
   std::vector<PossibleCause> causes{};
+  std::vector<NearSetting> near{};  ///< the nearest first
 
   /// Forecast over measured, minus 1: below zero the forecast is too fast.
   [[nodiscard]] double error() const { return forecast / measured - 1; }
 };
 
 /// Searches the causes that the point's scenario can have: slower or faster links, latency, copying hosts, computation
-/// beside exchanges, and computation alone. Each is closed in on to 0.1 % of the step.
+/// beside exchanges, and computation alone. Each is closed in on to 0.1 % of the step. It also tries other groupings of
+/// gradients, and keeps those that leave at most a quarter of the error.
 MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs);
 
 /// Lines for people.

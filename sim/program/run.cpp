@@ -16,6 +16,7 @@
 #include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
+#include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
@@ -111,6 +112,15 @@ std::optional<MeasuredStep> measured_of(const RunOptions& options, const Study& 
   return explain_measured(study.points.front(), report.points.front(), measured, options.jobs);
 }
 
+/// On a cluster of machines --link is each NIC's, which a number of 10 Gb/s for the whole machine would mistake.
+void tell_of_nics(const StudyOptions& options, const Study& study) {
+  const Cluster& cluster = study.points.front().scenario.cluster;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  if (nodes && nodes->nics > 1 && is_given(options.words, "--link"))
+    tell("stepcast: note: --link is each NIC's: a machine of {} workers has {} NICs of {}; --set nics=1 for one\n",
+         nodes->gpus_per_node, nodes->nics, human_text(cluster.link.bandwidth));
+}
+
 /// The axes that --each names.
 std::vector<std::string> situations(const RunOptions& options, const Study& study) {
   std::vector<std::string> axes;
@@ -150,6 +160,7 @@ int run(const RunOptions& given, const Invocation& invocation) {
     require_one_point(study, "--measured");
   }
   print_notes(study);
+  tell_of_nics(options.study, study);
   const std::string plot = picture_path(options, study);
   const std::vector<std::string> asked = picture_arguments(options.picture, study);
   check_outputs({options.study.file}, {options.csv, options.json, options.save}, plot);

@@ -37,6 +37,7 @@ const std::vector<ScenarioWord>& scenario_words() {
   static const std::vector<ScenarioWord> kWords = {
       {"--workload", "/workload", "NAME,...", "what is trained: resnet50-v100, or bert-base with --gpu or --cluster"},
       {"--batch", "/workload/batch", "N,...", "samples of a worker and step"},
+      {"--dtype", "/workload/dtype", "NAME,...", "numbers that kernels compute in: fp32, fp16, bf16, tf32"},
       {"--cluster", "/cluster", "NAME,...", "machines by name: dgx-h100"},
       {"--gpu", "/cluster/gpu", "PROFILE,...", "the device whose speed layers have: a100-datasheet"},
       {"--workers", "/cluster/workers", "N,...", "workers, one GPU each"},
@@ -53,6 +54,12 @@ void add_words(Command& command, WordTexts& texts) {
     const ScenarioWord& word = scenario_words()[i];
     command.add_option(word.option, texts[i], word.meaning).type_name(word.unit);
   }
+}
+
+bool is_given(const WordTexts& texts, const std::string& option) {
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (scenario_words()[i].option == option && !texts[i].empty()) return true;
+  return false;
 }
 
 std::vector<Override> overrides_of_words(const WordTexts& texts) {

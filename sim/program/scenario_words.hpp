@@ -23,6 +23,9 @@ const std::vector<ScenarioWord>& scenario_words();
 /// The texts of the options by index of scenario_words(); empty where an option is not given.
 using WordTexts = std::vector<std::string>;
 
+/// Whether the option is among those given.
+bool is_given(const WordTexts& texts, const std::string& option);
+
 /// @param texts  gets the values; must outlive parsing
 void add_words(Command& command, WordTexts& texts);
 

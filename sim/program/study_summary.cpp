@@ -30,6 +30,9 @@ std::string cluster_text(const Cluster& cluster, const Json& json) {
   std::string text = fmt::format("{} worker{}, links of {}, {}, topology {}", cluster.workers,
                                  cluster.workers == 1 ? "" : "s", human_text(cluster.link.bandwidth),
                                  human_text(cluster.link.latency), json["topology"].value("kind", ""));
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology))
+    text += fmt::format(": machines of {} workers with {} NIC{}, {} inside", nodes->gpus_per_node, nodes->nics,
+                        nodes->nics == 1 ? "" : "s", human_text(nodes->inner.bandwidth));
   if (const auto gpu = json.find("gpu"); gpu != json.end() && gpu->is_string())
     text += ", GPU " + gpu->get<std::string>();
   return text;

@@ -508,7 +508,7 @@ rm out/file.csv out/told.csv out/saved.csv out/saved.json
 # A measured step: each --set that explains it leads to it.
 expect 0 run ../good.json --point workers=4 --measured 180ms --json measured.json
 prints 'measured 180 ms, forecast 156.7 ms: 12.9 % too fast'  # 156.7/180 - 1
-grep -o -- '--set .*' "$work/stdout" >"$work/sets"
+grep '  --set' "$work/stdout" | grep -v ' ms  ' | grep -o -- '--set .*' >"$work/sets"
 [[ $(wc -l <"$work/sets") == 4 ]] || fail 'not four fields that explain it'
 while read -r option value; do
   (cd out && "$program" run ../good.json --point workers=4 "$option" "$value" --csv one.csv >/dev/null 2>&1)
