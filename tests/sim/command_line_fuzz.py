@@ -23,7 +23,9 @@ LINES = [(STEPCAST, line.split()) for line in (
     "crossover good.json --along /cluster/link/bandwidth=1Gbps..10Gbps --among workers --grid 3 --csv c.csv",
     "solve good.json --along workers=1..4 --for efficiency=0.9 --within 0.1 --json s.json",
     "validate ddp-2020 --csv v.csv --set /cluster/host_cost=0.1ns/B", "trace good.json --set /cluster/workers=2 -o t.json",
-    "list algorithms --json l.json", "show ring", "show workload resnet50 --variant pufferfish --batch 2 --dtype bf16 --json -",
+    "list algorithms --json l.json", "show ring", "show bucket_cap", "new ddp -o n.json", "import good.json --batch 8 -o w.json", "report good.json -o p.html --point workers=2",
+    "run --workload resnet50-v100 --workers 2,4 --link 10Gbps --save saved.json", "run good.json --point workers=2 --measured 200ms",
+    "run good.json --columns step,speedup --format markdown --wide", "show workload resnet50 --variant pufferfish --batch 2 --dtype bf16 --json -",
     "show good.json --set /cluster/workers=2 --point workers=2", "schema cluster", "--help", "--version", "run --help")]
 LINES += [(CALIBRATE, line.split()) for line in (
     f"link --from {DATA}/osu_latency.txt -o k.json", f"link --from {DATA}/all_reduce_perf.txt --algorithm ring --min-size 16KiB --csv - --name x",

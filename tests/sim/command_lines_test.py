@@ -43,9 +43,9 @@ def limit(which, size):
 ALONG = ["--along", "/cluster/workers=1..4"]
 # Each subcommand with a scenario, and one of its outputs.
 READERS = {"run": [], "sweep": ["--no-cache"], "explain": [], "crossover": ALONG, "solve": ALONG, "trace": ["-o", "t.json"],
-           "show": [], "validate": []}
+           "show": [], "validate": [], "report": ["-o", "t.html"]}
 OUTPUT = {"run": "--csv", "sweep": "--csv", "merge": "--csv", "explain": "--json", "crossover": "--csv", "solve": "--csv",
-          "validate": "--csv", "trace": "-o", "list": "--json", "show": "--json"}
+          "validate": "--csv", "trace": "-o", "list": "--json", "show": "--json", "report": "-o"}
 INPUT = {"merge": ["good.json"], "list": [], "validate": ["ddp-2020"]}
 
 
@@ -62,7 +62,7 @@ def table():
     expect(3, CALIBRATE, ["link", "--from", "nowhere.txt"])
     expect(3, CALIBRATE, ["link", "--from", "folder.json"])
     expect(3, CALIBRATE, ["transfer", "nowhere", "--from", "v100-datasheet", "--to", "a100-datasheet", "-o", "p.json"])
-    for name in ("run", "sweep", "merge", "explain", "crossover", "solve", "validate", "trace", "list", "show", "schema"):
+    for name in ("run", "sweep", "merge", "explain", "crossover", "solve", "validate", "trace", "list", "show", "schema", "new", "import", "report"):
         expect(2, STEPCAST, [name, "--nope"], "there is no option --nope")
         expect(2, STEPCAST, [name, "--nope=1", "good.json"], "there is no option --nope")
     for name in ("device", "link", "transfer"):
@@ -73,10 +73,17 @@ def table():
     expect(2, STEPCAST, ["run", "good.json", "--no-plo"], "did you mean --no-plot?")
     expect(2, STEPCAST, ["run", "good.json", "more"], "more is an argument too many")
     expect(3, STEPCAST, ["show", "rign"], "did you mean ring?")
+    expect(2, STEPCAST, ["report", "good.json", "-o", "page.md"], "must end in .html")
+    expect(2, STEPCAST, ["new", "nope"], "nope")
+    expect(2, STEPCAST, ["import", "good.json"], "--batch is required")
+    for trace in ("nowhere.json", "folder.json", "broken.json", "good.json"):
+        expect(3, STEPCAST, ["import", trace, "--batch", "8"], trace)
     for name, option in OUTPUT.items():
         given = [name, *INPUT.get(name, ["good.json"])]
-        given += [a for a in READERS.get(name, []) if a not in ("-o", "t.json")]
+        given += [a for a in READERS.get(name, []) if a not in ("-o", "t.json", "t.html")]
         for target in ("nowhere/x", "folder.json", "good.json/x"):
+            if name == "report" and target != "folder.json":
+                target += "/page.html"
             if name == "merge" and target == "good.json/x":
                 continue
             expect(2, STEPCAST, [*given, option, target], target)
@@ -92,7 +99,7 @@ def empty_values():
                           "sweep": ["--csv", "--jsonl", "--shard", "--shard-file", "--cache"], "trace": ["-o"],
                           "explain": ["--json", "--scenario", "--phase"], "solve": ["--for", "--csv"],
                           "crossover": ["--among", "--over"], "validate": ["--fit", "--csv"], "show": ["--variant", "--dtype", "--json"],
-                          "list": ["--json"], "merge": ["--csv"]}.items():
+                          "list": ["--json"], "merge": ["--csv"], "report": ["-o"], "import": ["-o", "--name", "--batch"]}.items():
         given = [] if name == "list" else ["ddp-2020"] if name == "validate" else ["good.json"]
         for option in options:
             along = ALONG if name in ("solve", "crossover") else []
