@@ -44,7 +44,11 @@ one_line 'the profile "v100-datasheet" holds no measurement' "$home/bin/stepcast
 if /usr/bin/python3 -c 'import matplotlib' 2>"$work/err"; then
   "$stepcast" run quickstart --plot "$work/quickstart.png" >"$work/out"
   is_there "$work/quickstart.png"
+  "$stepcast" report quickstart -o "$work/quickstart.html" 2>"$work/err"
+  is_there "$work/quickstart.html"
 fi
+"$stepcast" new ddp -o "$work/ddp.json" 2>"$work/err"
+prints 'is the fastest' "$stepcast" run "$work/ddp.json"
 
 for page in stepcast stepcast-calibrate; do is_there "$home/share/man/man1/$page.1"; done
 for file in bash-completion/completions/stepcast zsh/site-functions/_stepcast fish/vendor_completions.d/stepcast.fish \
