@@ -40,6 +40,9 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+/// Stands for a link that nobody gave: a platform file has its own. All other topologies need one, faster than this.
+inline constexpr Link kNoLink{BytesPerSecond(1.0), Seconds{}};
+
 /// One full-duplex link per host into a non-blocking switch.
 struct Star {
   static constexpr std::string_view kind = "star";
@@ -344,7 +347,7 @@ struct Cluster {
   Shared<std::string> gpu{};
   int workers = 1;
   int gpus_per_worker = 1;
-  Link link{};
+  Link link = kNoLink;
   Topology topology = Star{};
   Transport transport = IdealTransport{};
   SecondsPerByte reduction_cost{};
@@ -372,7 +375,8 @@ struct Cluster {
         "GPUs that are one worker, such as a tensor-parallel group: its times are measured ones, its memory that of "
         "all its GPUs; links, gpus_per_node and prices count workers",
         between(1, 1024));
-    v.required("link", x.link, "a host's link into the interconnect");
+    v.optional("link", x.link,
+               "a host's link into the interconnect: required, but for a platform file, which has its own");
     v.optional("topology", x.topology, "how the hosts are connected");
     v.optional("transport", x.transport, "how flows behave on the links");
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);

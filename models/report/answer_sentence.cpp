@@ -44,6 +44,7 @@ std::string figures_of(const PointReport& p) {
 /// "workers 16, bandwidth 10Gbps"
 std::string place_of(const std::vector<Coordinate>& coordinates) {
   std::vector<std::string> parts;
+  parts.reserve(coordinates.size());
   for (const Coordinate& c : coordinates) parts.push_back(fmt::format("{} {}", c.axis, c.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -83,6 +84,7 @@ struct Scores {
   Scores(const Study& study, const std::vector<const PointReport*>& reports, const Metric& metric)
       : arrangement(arrange(study, study.points, choices_of(study), "")), winners(arrangement.situations.size()) {
     std::vector<double> score;
+    score.reserve(reports.size());
     for (const PointReport* p : reports) score.push_back(p ? score_of(metric, *p) : 0);
     std::vector<double> best(winners.size());
     for (const Contest& c : arrangement.contests) best[c.situation] = std::max(best[c.situation], score[c.point]);

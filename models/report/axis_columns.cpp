@@ -67,6 +67,7 @@ std::vector<std::string> axis_units(const Study& study) {
 
 std::vector<Metric> axis_columns(const std::vector<std::string>& axes, const std::vector<std::string>& units) {
   std::vector<Metric> columns;
+  columns.reserve(2 * axes.size());
   for (const std::string& axis : axes)
     columns.push_back({axis, "axis of the study", &kAxisValue,
                        [axis](const PointReport& p) { return typed(value_on(p.coordinates, axis)); }});

@@ -45,6 +45,7 @@ struct TableColumn {
 std::vector<std::string> cells_of(const TableColumn& column, const std::vector<PointReport>& points) {
   const Metric& metric = *column.metric;
   std::vector<std::string> cells;
+  cells.reserve(points.size());
   for (const PointReport& point : points) cells.push_back(table_cell(metric, point));
   if (metric.shown.cell || !metric.value || !metric.unit->column) return cells;
   std::vector<double> numbers;
@@ -187,6 +188,7 @@ std::string to_ranking(Report report, const Metric& metric, std::size_t most, co
   std::vector<std::vector<std::string>> situations;  // in the study's order
   for (PointReport& point : report.points) {
     std::vector<std::string> values;
+    values.reserve(each.size());
     for (const std::string& axis : each) values.push_back(value_on(point.coordinates, axis));
     auto& points = by_situation[values];
     if (points.empty()) situations.push_back(values);

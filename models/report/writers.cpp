@@ -91,6 +91,7 @@ std::vector<Metric> csv_columns(const Report& report, const CsvColumns& which) {
 std::string to_csv(const Report& report, const CsvColumns& which) {
   const auto columns = csv_columns(report, which);
   std::vector<std::string> names;
+  names.reserve(columns.size() + 1);
   for (const Metric& column : columns) names.push_back(column.name);
   if (!report.failed.empty()) names.emplace_back("error");
   std::string text = csv_header(names);

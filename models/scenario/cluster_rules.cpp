@@ -30,6 +30,9 @@ class Checker {
 
   void topology() {
     const Cluster& c = s_.cluster;
+    if (c.link == kNoLink && !std::holds_alternative<SimGridXml>(c.topology))
+      fault("/cluster/link", "nothing", "a required value (a host's link into the interconnect)",
+            R"(add it: "link": {"bandwidth": "10Gbps", "latency": "25us"})");
     const std::size_t before = faults_.size();
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
     std::optional<std::int64_t> hosts;

@@ -62,8 +62,9 @@ class Walk {
       const std::string own = kind_of(*properties), &kind = own.empty() ? around : own;
       for (const auto& [name, below] : properties->items()) {
         if (name == "$schema" || name == "from") continue;
-        field({pointer + "/" + name, kind, &below});
-        visit(below, pointer + "/" + name, field, kind, levels - 1);
+        const std::string inside = fmt::format("{}/{}", pointer, name);
+        field({inside, kind, &below});
+        visit(below, inside, field, kind, levels - 1);
       }
     }
   }

@@ -94,6 +94,7 @@ std::vector<double> steps_at(const StudyPoint& point, const Suspect& suspect, co
     suspect.change(points.back().scenario, value);
   }
   std::vector<double> steps;
+  steps.reserve(values.size());
   for (const PointAnswer& answer : answer_points(points, jobs, shown_progress()))
     steps.push_back(answer.report ? answer.report->answers.shown().step.si() : std::nan(""));
   return steps;

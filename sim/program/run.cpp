@@ -70,6 +70,7 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
   std::map<std::vector<std::string>, std::vector<const Scenario*>> ranked;
   for (const StudyPoint& point : study.points) {
     std::vector<std::string> situation;
+    situation.reserve(each.size());
     for (const std::string& axis : each) situation.push_back(value_on(point.coordinates, axis));
     ranked[situation].push_back(&point.scenario);
   }

@@ -1,7 +1,7 @@
 """pages_test.py STEPCAST CALIBRATE PROJECT [PAGE...]: tests the commands and links of the pages (*.md).
 
 Commands of README.md, CONTRIBUTING.md, docs/, scenarios/README.md and calibrate/README.md:
-  ```json NAME     a file of that name, written into the page's own temporary folder; the text names it, too
+  ```json NAME     (or xml) a file of that name, written into the page's own temporary folder; the text names it, too
   ```console       "$ " begins a command for bash, which runs in that folder. Each line below it is a part of a line that
                    it prints, in that order. Spaces between words may differ, and "..." stands for anything
   `stepcast run x` in the text is run as well, unless a word in capitals (STUDY) makes it a pattern
@@ -120,7 +120,7 @@ class Run:
 
     def block(self, words, comment, content, before):
         language = words[0] if words else ""
-        if language == "json" and len(words) == 2:
+        if language in ("json", "xml") and len(words) == 2:
             if f"`{words[1]}`" not in before:
                 self.fault(f"the text before the file {words[1]} does not name it")
             (self.folder / words[1]).write_text(content, encoding="utf-8")

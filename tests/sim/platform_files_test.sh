@@ -50,8 +50,14 @@ make 's/"1GBps"/"0Bps"/' still
 make '/<route/d' apart
 make 's/Full/Fully/' routing
 
-expect 0 run good.json
+expect 0 run good.json --columns step,algbw --csv with-link.csv
 expect 0 show good.json
+# The file has its own links: a scenario needs none, and one that it has is noted.
+sed 's/ "link": {"bandwidth": "1Gbps"},//' good.json >linkless.json
+expect 0 run linkless.json --columns step,algbw --csv linkless.csv
+cmp with-link.csv linkless.csv || fail 'another answer without a link'
+expect 0 explain linkless.json
+expect 0 run good.json --set /cluster/link/bandwidth=2Gbps && grep -q 'has no effect: topology simgrid-xml has its own links' stdout stderr || fail 'no note of a link without effect'
 
 # Every subcommand that reads a scenario.
 told='negative.json: /cluster/topology/file: found "negative.xml", whose link "l" has a latency of -1e-05 s; allowed: 0 to 3600 s'
