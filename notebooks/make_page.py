@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 """Makes one HTML page of a report of stepcast run --json."""
-import argparse
 import os
 import pathlib
 import sys
@@ -15,13 +14,8 @@ from page.study import read  # noqa: E402
 from pictures.report import CannotDraw  # noqa: E402
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        sys.exit(f"{NAME}: {message}; see {NAME} --help")
-
-
 def parser():
-    parsed = Parser(prog=NAME, description="Makes one HTML page of a report of stepcast run --json.", allow_abbrev=False)
+    parsed = plot_report.Parser(prog=NAME, description="Makes one HTML page of a report of stepcast run --json.", allow_abbrev=False)
     parsed.add_argument("report", metavar="REPORT.json")
     parsed.add_argument("page", metavar="PAGE.html", help="a file that ends in .html")
     return parsed

@@ -21,7 +21,7 @@ DRAW = {"lines": lines.draw, "bars": bars.draw, "heatmap": maps.draw_heat_map, "
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        sys.exit(f"{NAME}: {message}; see {NAME} --help")
+        sys.exit(f"{self.prog}: {message}; see {self.prog} --help")
 
 
 def parser():

@@ -1,8 +1,6 @@
 """A report of `stepcast run --json` as a page needs it: all points, also those without an answer."""
-import json
-
 from pictures.quantities import field_text, value_text
-from pictures.report import CannotDraw
+from pictures.report import CannotDraw, read_json
 
 NEEDED = ("name", "axes", "columns", "points")
 
@@ -54,10 +52,4 @@ def is_failed(point):
 
 
 def read(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return Study(json.load(file))
-    except OSError as error:
-        raise CannotDraw(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise CannotDraw(f"{path} is no JSON: {' '.join(str(error).split())}") from error
+    return Study(read_json(path))

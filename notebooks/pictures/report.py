@@ -72,9 +72,13 @@ def groups(points, axes):
 
 
 def read(path):
+    return Report(read_json(path))
+
+
+def read_json(path):
     try:
         with open(path, encoding="utf-8") as file:
-            return Report(json.load(file))
+            return json.load(file)
     except OSError as error:
         raise CannotDraw(f"cannot read {path}: {error.strerror}") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
