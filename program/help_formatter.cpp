@@ -60,7 +60,7 @@ std::string entry(const std::string& name, const std::string& meaning) {
   return text;
 }
 
-/// What the option takes and is, beyond its name: choices that the meaning does not list, and the default.
+/// The option's meaning, with the choices that it does not list, the default, and whether it is required.
 std::string meaning_of(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::vector<std::string> choices = choices_of(option);

@@ -1,4 +1,4 @@
-// What standard output is to the person in front of it.
+// The terminal that standard output may be: its width and its colours.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace stepcast {
 /// Characters of a line, if standard output is a terminal: COLUMNS, or as the terminal says; 0 for files and pipes.
 std::size_t terminal_width();
 
-/// Whether standard output is a terminal that shows colours. NO_COLOR with any value means no.
+/// Whether standard output is a terminal that shows colours. A NO_COLOR that is not empty means no.
 bool shows_colours();
 
 /// The text with its answer (the first line) in bold, warnings ("!") in yellow, failures in red and notes dim.

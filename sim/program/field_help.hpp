@@ -1,4 +1,4 @@
-// What a scenario's field means, from the schema: for `stepcast show /strategy/exchange` and `stepcast show bucket_cap`.
+// The meaning of a scenario's field, from the schema: for `stepcast show /strategy/exchange` and `show bucket_cap`.
 #pragma once
 
 #include <string>

@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// What is trained, on which machines, how gradients are exchanged, and the axes with their values. With several
-/// points, parts are those of the first.
+/// The summary names the workload, the cluster, the strategy, and the axes with their values. With several points, parts
+/// are those of the first.
 /// @pre the study has a point
 std::string summary_of(const Study& study);
 

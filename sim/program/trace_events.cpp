@@ -17,7 +17,7 @@ namespace {
 /// Numbers of processes: workers by rank, then shards.
 constexpr int kFirstShard = 1 << 25;
 
-/// Who a slice belongs to. What an asynchronous shard serves is a task of the worker that asked, but the shard's time.
+/// The owner of a slice. Serving is a task of the worker that asked an asynchronous shard, but it takes the shard's time.
 struct Place {
   Role role;
   int number;
