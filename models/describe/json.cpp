@@ -148,15 +148,16 @@ Fault malformed(std::string_view text, std::size_t read, const std::string& file
           "one JSON document", remedy};
 }
 
-Fault too_large(const std::string& file) {
-  return {file, "", fmt::format("more than {} MiB", kMaxFileBytes >> 20),
-          fmt::format("at most {} MiB", kMaxFileBytes >> 20), "a scenario is a few kilobytes: is this the right file?"};
+Fault too_large(const std::string& file, std::size_t most_bytes) {
+  const bool is_scenario = most_bytes == kMaxFileBytes;
+  return {file, "", fmt::format("more than {} MiB", most_bytes >> 20), fmt::format("at most {} MiB", most_bytes >> 20),
+          is_scenario ? "a scenario is a few kilobytes: is this the right file?" : ""};
 }
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& file) {
-  if (text.size() > kMaxFileBytes) throw ScenarioError({too_large(file)});
+Json parse_json(std::string_view text, const std::string& file, std::size_t most_bytes) {
+  if (text.size() > most_bytes) throw ScenarioError({too_large(file, most_bytes)});
   Watch watch(file);
   try {
     Json::sax_parse(text.begin(), text.end(), &watch, nlohmann::detail::input_format_t::json, true, kIgnoresComments);
@@ -178,7 +179,7 @@ Json parse_json(std::string_view text, const std::string& file) {
   }
 }
 
-Json read_json(const std::filesystem::path& path) {
+Json read_json(const std::filesystem::path& path, std::size_t most_bytes) {
   const std::string name = path == "-" ? "standard input" : path.string();
   std::string text;
   std::ifstream file;
@@ -190,15 +191,20 @@ Json read_json(const std::filesystem::path& path) {
       throw ScenarioError({{name, "", "no such file, or it cannot be read", "a readable JSON file",
                             "check the path; paths inside a scenario are relative to the file that names them"}});
     const auto size = std::filesystem::file_size(path, error);
-    if (!error && size > kMaxFileBytes) throw ScenarioError({too_large(name)});
+    if (!error && size > most_bytes) throw ScenarioError({too_large(name, most_bytes)});
   }
   std::istream& in = path == "-" ? std::cin : file;
   char chunk[65536];
   while (in.read(chunk, sizeof chunk) || in.gcount() > 0) {
     text.append(chunk, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxFileBytes) throw ScenarioError({too_large(name)});
+    if (text.size() > most_bytes) throw ScenarioError({too_large(name, most_bytes)});
   }
-  return parse_json(text, name);
+  return parse_json(text, name, most_bytes);
+}
+
+std::string text_at(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 std::string pointer_to(std::string_view parent, std::string_view key) {

@@ -22,11 +22,14 @@ inline constexpr std::size_t kMaxKeyBytes = 1000;
 /// Parses `text`, which may have comments (// and /* */); `file` is its name in faults. Duplicate keys, malformed text
 /// and anything beyond the limits above are faults.
 /// @throws ScenarioError
-Json parse_json(std::string_view text, const std::string& file);
+Json parse_json(std::string_view text, const std::string& file, std::size_t most_bytes = kMaxFileBytes);
 
 /// Reads and parses a file; "-" is standard input.
 /// @throws ScenarioError also when the file cannot be read
-Json read_json(const std::filesystem::path& path);
+Json read_json(const std::filesystem::path& path, std::size_t most_bytes = kMaxFileBytes);
+
+/// The text of an object's field; "" if it has none, or another value.
+std::string text_at(const Json& object, const char* field);
 
 /// Whether JSON can contain the text.
 bool is_utf8(const std::string& text);

@@ -36,10 +36,6 @@ double number_at(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
 }
-std::string text_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 const Json& arguments_of(const Event& event) {
   static const Json kNone = Json::object();
   const auto found = event.json->find("args");

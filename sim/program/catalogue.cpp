@@ -96,12 +96,6 @@ Json summary(const WorkloadTable& table) {
   return json;
 }
 
-/// The text of a field of any type; "" if it is no text.
-std::string text_at(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// The meaning of a strategy's or compressor's kind; "" for other parts.
 std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
   std::string meaning;

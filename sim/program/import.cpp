@@ -18,6 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A trace of some steps of a large network has hundreds of megabytes.
+constexpr std::size_t kMostTrace = std::size_t{1} << 30;
+
 struct ImportOptions {
   std::string trace, output, name;
   int batch = 0, step = 0;
@@ -54,7 +57,7 @@ int import_trace(const ImportOptions& options) {
   const std::string output = options.output.empty() ? fmt::format("workloads/{}.json", name) : options.output;
   if (options.output.empty()) fs::create_directories("workloads");
   check_outputs({options.trace}, {output});
-  const TracedStep step = read_profiler_trace(read_json(options.trace), options.trace, options.step);
+  const TracedStep step = read_profiler_trace(read_json(options.trace, kMostTrace), options.trace, options.step);
   write_output(output, json_text(workload_of(step, options, name)));
   tell("stepcast: step {} of {} on {}: forward {}, backward {}, update {}; {} gradients in {}\n", step.step, step.steps,
        step.device, human_text(step.forward), human_text(step.backward), human_text(step.update), step.gradients.size(),

@@ -530,7 +530,30 @@ expect 0 run --workload traced --workers 2,8 --link 1Gbps --latency 25us && prin
 expect 2 import "$trace" && says '--batch is required'
 expect 3 import ../good.json --batch 8 && says 'good.json: (whole document): found no "traceEvents"' && says 'record_shapes=True'
 expect 3 import nowhere.json --batch 8 && says 'no such file'
-rm -r out/workloads
+# Traces are larger than scenarios: 33 MiB are read, where a scenario has at most 32.
+python3 - "$trace" 33 >large.json <<'END_OF_PYTHON'
+import json, sys
+trace = json.load(open(sys.argv[1]))
+trace["pad"] = " " * (int(sys.argv[2]) << 20)
+json.dump(trace, sys.stdout)
+END_OF_PYTHON
+expect 0 import ../large.json --batch 8 --name large
+expect 3 run ../large.json && says 'at most 32 MiB'
+rm -r out/workloads large.json
+
+# Unmeasured kernels of compressors: the answer at both ends, unless the study sets how slow they are.
+compressors=(--workload resnet50 --gpu v100-datasheet --workers 16 --link 1Gbps,10Gbps --latency 25us --compressor none,top-k,powersgd)
+expect 0 run "${compressors[@]}" && prints "with compressors' kernels 20 times as long, as composed of a framework's operations: "
+expect 0 run "${compressors[@]}" --best 1 && prints "with compressors' kernels 20 times as long"
+expect 0 run "${compressors[@]}" --set '/codec/slowdown=2' && ! grep -q '20 times as long, as' "$work/stdout" || fail 'a second end of a study that sets it'
+expect 0 crossover "${compressors[@]:0:6}" --link 10Gbps --compressor none,top-k --along /cluster/link/bandwidth=1Gbps..10Gbps
+prints "with compressors' kernels 20 times as long"
+
+# Layer times of another GPU, and NICs behind --link.
+expect 0 run --workload resnet50-v100 --cluster dgx-h100 --link 10Gbps && prints 'note: times of resnet50-v100 are those of its table'
+says '--link is each NIC'"'"'s: a machine of 8 workers has 8 NICs of 10 Gb/s; --set nics=1 for one'
+expect 0 run --workload resnet50-v100 --cluster dgx-1-v100 && ! grep -q 'those of its table' "$work/stdout" || fail 'a note of the same GPU'
+expect 0 run --workload bert-base --cluster dgx-h100 --dtype bf16 && prints 'dtype bf16 alone is mixed precision'
 
 # A group of GPUs is one worker: the same step, a quarter of the model FLOPs utilization, memory of four GPUs.
 group='{"name": "group", "workload": {"from": "bert-large", "profile": "a100-datasheet", "batch": 256,
