@@ -8,6 +8,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/study/schema.hpp"
+#include "sim/program/schema_nodes.hpp"
 
 namespace stepcast {
 namespace {
@@ -23,48 +24,32 @@ using Visit = std::function<void(const SchemaField&)>;
 /// Deeper fields repeat the parts: variants set whole scenarios.
 constexpr int kMostLevels = 8;
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-/// The kind that an object's properties fix: {"kind": {"anyOf": [{"const": "star"}, ...]}}; "" if they fix none.
-std::string kind_of(const Json& properties) {
-  const auto kind = properties.find("kind");
-  if (kind == properties.end()) return "";
-  const Json& value = kind->contains("anyOf") ? (*kind)["anyOf"].front() : *kind;
-  return value.contains("const") ? text_of(value["const"]) : "";
+/// The kind that an object is of: {"properties": {"kind": {"anyOf": [{"const": "star"}, ...]}}}; "" without one.
+std::string kind_of(const Json& node) {
+  for (const auto& [name, schema] : fields_of(node)) {
+    if (name != "kind") continue;
+    const Json& value = schema->contains("anyOf") ? (*schema)["anyOf"].front() : *schema;
+    return value.contains("const") ? plain_text(value["const"]) : "";
+  }
+  return "";
 }
 
 class Walk {
  public:
   explicit Walk(const Json& schema) : definitions_(schema["definitions"]) {}
 
-  /// The alternatives of a schema, references followed. Beside other alternatives, a list is an axis and left out.
-  [[nodiscard]] std::vector<const Json*> alternatives(const Json& schema) const {
-    constexpr std::string_view kDefinitions = "#/definitions/";
-    if (const auto reference = schema.find("$ref"); reference != schema.end())
-      return alternatives(definitions_.at(reference->get<std::string>().substr(kDefinitions.size())));
-    const auto choices = schema.find("anyOf");
-    if (choices == schema.end()) return {&schema};
-    std::vector<const Json*> all;
-    if (schema.contains("properties")) all.push_back(&schema);
-    for (const Json& choice : *choices)
-      for (const Json* one : alternatives(choice))
-        if (one->value("type", "") != "array") all.push_back(one);
-    return all;
-  }
+  [[nodiscard]] SchemaNodes alternatives(const Json& schema) const { return alternatives_of(schema, definitions_); }
 
   void visit(const Json& schema, const std::string& pointer, const Visit& field, const std::string& around = "",
              int levels = kMostLevels) const {
     if (levels == 0) return;
     for (const Json* one : alternatives(schema)) {
       if (one->value("type", "") == "array") visit((*one)["items"], pointer + "/0", field, around, levels - 1);
-      const auto properties = one->find("properties");
-      if (properties == one->end()) continue;
-      const std::string own = kind_of(*properties), &kind = own.empty() ? around : own;
-      for (const auto& [name, below] : properties->items()) {
-        if (name == "$schema" || name == "from") continue;
+      const std::string own = kind_of(*one), &kind = own.empty() ? around : own;
+      for (const auto& [name, below] : fields_of(*one)) {
         const std::string inside = fmt::format("{}/{}", pointer, name);
-        field({inside, kind, &below});
-        visit(below, inside, field, kind, levels - 1);
+        field({inside, kind, below});
+        visit(*below, inside, field, kind, levels - 1);
       }
     }
   }
@@ -96,19 +81,13 @@ void add_values(Json& help, const Walk& walk, const Json& schema) {
   Json values = Json::object(), fields = Json::object();
   for (const Json* one : walk.alternatives(schema)) {
     const std::string type = one->value("type", "");
-    const Json names = one->value("enum", Json::array()), meanings = one->value("enumDescriptions", Json::array());
-    for (std::size_t i = 0; i < names.size(); ++i)
-      values[text_of(names[i])] = i < meanings.size() ? text_of(meanings[i]) : "";
-    if (one->contains("const")) values[text_of((*one)["const"])] = one->value("description", "");
-    if (type == "boolean") values.update(Json{{"true", ""}, {"false", ""}});
+    for (const auto& [value, meaning] : values_of(*one)) values[value] = meaning;
     if (type == "integer" || type == "number") help["value"] = range_of(*one);
     if (const std::string units = units_in(one->value("pattern", "")); !units.empty())
       help["unit"] = "a number with one of " + units;
-    const Json properties = one->value("properties", Json::object());
-    if (const std::string kind = kind_of(properties); !kind.empty()) values[kind] = one->value("description", "");
+    if (const std::string kind = kind_of(*one); !kind.empty()) values[kind] = one->value("description", "");
     else
-      for (const auto& [name, below] : properties.items())
-        if (name != "$schema" && name != "from") fields[name] = below.value("description", "");
+      for (const auto& [name, below] : fields_of(*one)) fields[name] = below->value("description", "");
   }
   if (!values.empty()) help["values"] = std::move(values);
   if (!fields.empty()) help["fields"] = std::move(fields);

@@ -2,49 +2,42 @@
 
 #include <map>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/study/schema.hpp"
 #include "sim/program/catalogue.hpp"
+#include "sim/program/schema_nodes.hpp"
 
 namespace stepcast {
 namespace {
 
-using Nodes = std::vector<const Json*>;
-
-/// A scenario's schema, walked along a pointer. Lists are axes of what stands beside them, and are left out.
+/// A scenario's schema, walked along a pointer.
 class Walk {
  public:
-  explicit Walk(const Json& schema) : definitions_(&schema["definitions"]) { add(schema, at_); }
+  explicit Walk(const Json& schema) : definitions_(&schema["definitions"]), at_(nodes_of(schema)) {}
 
   void step(const std::string& name) {
-    Nodes below;
+    SchemaNodes below;
     for (const Json* node : at_)
-      if (const auto found = field(*node, name)) add(*found, below);
+      for (const auto& [field, schema] : fields_of(*node))
+        if (field == name)
+          for (const Json* one : nodes_of(*schema)) below.push_back(one);
     at_ = std::move(below);
   }
 
   /// Fields here, each with its description.
   [[nodiscard]] std::map<std::string, std::string> fields() const {
     std::map<std::string, std::string> all;
-    for (const Json* node : at_) {
-      const auto properties = node->find("properties");
-      if (properties == node->end()) continue;
-      for (const auto& [name, below] : properties->items())
-        if (name != "$schema" && name != "from") all.try_emplace(name, below.value("description", ""));
-    }
+    for (const Json* node : at_)
+      for (const auto& [name, schema] : fields_of(*node)) all.try_emplace(name, schema->value("description", ""));
     return all;
   }
 
   /// Fixed values here, each with its meaning.
   [[nodiscard]] std::vector<Candidate> values() const {
     std::vector<Candidate> all;
-    for (const Json* node : at_) {
-      if (node->contains("const")) all.push_back({text_of((*node)["const"]), ""});
-      if (node->value("type", "") == "boolean") all.insert(all.end(), {{"true", ""}, {"false", ""}});
-      const Json names = node->value("enum", Json::array()), meanings = node->value("enumDescriptions", Json::array());
-      for (std::size_t i = 0; i < names.size(); ++i)
-        all.push_back({text_of(names[i]), i < meanings.size() ? text_of(meanings[i]) : ""});
-    }
+    for (const Json* node : at_)
+      for (const auto& [value, meaning] : values_of(*node)) all.push_back({value, meaning});
     return all;
   }
 
@@ -56,28 +49,18 @@ class Walk {
   }
 
  private:
-  static std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-  static const Json* field(const Json& node, const std::string& name) {
-    const auto properties = node.find("properties");
-    if (properties == node.end() || !properties->contains(name)) return nullptr;
-    return &(*properties)[name];
-  }
-
-  /// References are followed, alternatives taken one by one.
-  void add(const Json& node, Nodes& to) const {
-    constexpr std::string_view kDefinitions = "#/definitions/";
-    if (const auto reference = node.find("$ref"); reference != node.end())
-      return add(definitions_->at(reference->get<std::string>().substr(kDefinitions.size())), to);
-    if (const auto choices = node.find("anyOf"); choices != node.end())
-      for (const Json& choice : *choices) add(choice, to);
-    if (node.contains("properties") || node.contains("const") || node.contains("enum") ||
-        (node.contains("type") && node["type"] != "array"))
-      to.push_back(&node);
+  /// Alternatives that are a value or an object; a list is no place for a pointer.
+  [[nodiscard]] SchemaNodes nodes_of(const Json& schema) const {
+    SchemaNodes nodes = alternatives_of(schema, *definitions_);
+    std::erase_if(nodes, [](const Json* node) {
+      return !node->contains("properties") && !node->contains("const") && !node->contains("enum") &&
+             node->value("type", "array") == "array";
+    });
+    return nodes;
   }
 
   const Json* definitions_;
-  Nodes at_;
+  SchemaNodes at_;
 };
 
 /// The shelf whose names a field takes: that of "workload" is "workloads".
@@ -87,7 +70,7 @@ std::string shelf_of_field(const std::string& name) {
   return "";
 }
 
-std::vector<Candidate> values_of(const Walk& walk, const std::string& name) {
+std::vector<Candidate> values_at(const Walk& walk, const std::string& name) {
   std::vector<Candidate> values = walk.values();
   const std::string shelf = shelf_of_field(name);
   if (shelf.empty() || shelf == "scenarios" || shelf == "suites") return values;
@@ -112,7 +95,7 @@ Candidates pointers_at(const std::string& partial, bool with_values) {
   if (equals != std::string::npos) {
     if (!with_values) return found;
     walk.step(name = pointer.substr(std::min(from, pointer.size())));
-    for (const Candidate& value : values_of(walk, name))
+    for (const Candidate& value : values_at(walk, name))
       found.words.push_back({pointer + "=" + value.word, value.meaning});
     return found;
   }
