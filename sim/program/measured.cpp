@@ -10,6 +10,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/part/strategy.hpp"
+#include "models/search/crossover_search.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/text_table.hpp"
 #include "sim/answer/answer_study.hpp"
@@ -85,51 +86,57 @@ std::vector<Suspect> suspects_of(const Scenario& scenario) {
   return all;
 }
 
-/// Steps at values of one suspect; NaN where there is no answer.
-std::vector<double> steps_at(const StudyPoint& point, const Suspect& suspect, const std::vector<double>& values,
-                             int jobs) {
+/// The search's two alternatives.
+constexpr std::size_t kMeasured = 0, kForecast = 1;
+
+/// The scores 1/step that a search along one suspect asks for; 0 where the forecast has no answer.
+std::vector<double> scores_at(const StudyPoint& point, const Suspect& suspect, Seconds measured,
+                              const std::vector<CrossoverSearch::Request>& requests, int jobs) {
   std::vector<StudyPoint> points;
-  for (const double value : values) {
+  for (const auto& [alternative, value] : requests) {
+    if (alternative == kMeasured) continue;
     points.push_back({point.coordinates, point.scenario, {}, {}, {}, {}});
     suspect.change(points.back().scenario, value);
   }
-  std::vector<double> steps;
-  steps.reserve(values.size());
-  for (const PointAnswer& answer : answer_points(points, jobs, shown_progress()))
-    steps.push_back(answer.report ? answer.report->answers.shown().step.si() : std::nan(""));
-  return steps;
-}
-
-std::vector<double> grid_of(double from, double to, int count) {
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i) values.push_back(from * std::pow(to / from, i / (count - 1.0)));
-  return values;
-}
-
-/// The bracket of the grid in which the step crosses `wanted`, the one nearest to the present value; its first index.
-std::optional<std::size_t> crossing(const std::vector<double>& values, const std::vector<double>& steps, double now,
-                                    double wanted) {
-  std::optional<std::size_t> best;
-  const auto distance = [&](std::size_t i) { return std::abs(std::log(values[i] / std::max(now, values.front()))); };
-  for (std::size_t i = 0; i + 1 < values.size(); ++i)
-    if ((steps[i] - wanted) * (steps[i + 1] - wanted) <= 0 && (!best || distance(i) < distance(*best))) best = i;
-  return best;
-}
-
-std::optional<double> value_for(const StudyPoint& point, const Suspect& suspect, double wanted, int jobs) {
-  constexpr int kFirst = 25, kNext = 9, kMostRounds = 6;
-  constexpr double kNear = 1e-3;
-  std::vector<double> values = grid_of(suspect.from, suspect.to, kFirst);
-  for (int round = 0; round < kMostRounds; ++round) {
-    const std::vector<double> steps = steps_at(point, suspect, values, jobs);
-    const std::optional<std::size_t> i = crossing(values, steps, suspect.now, wanted);
-    if (!i) return {};
-    const double low = values[*i], high = values[*i + 1];
-    if (std::abs(steps[*i] - wanted) <= kNear * wanted) return low;
-    if (std::abs(steps[*i + 1] - wanted) <= kNear * wanted) return high;
-    values = grid_of(low, high, kNext);
+  const std::vector<PointAnswer> answers = answer_points(points, jobs, shown_progress());
+  std::vector<double> scores;
+  scores.reserve(requests.size());
+  std::size_t next = 0;
+  for (const auto& [alternative, value] : requests) {
+    if (alternative == kMeasured) {
+      scores.push_back(1 / measured.si());
+      continue;
+    }
+    const PointAnswer& answer = answers[next++];
+    scores.push_back(answer.report ? 1 / answer.report->answers.shown().step.si() : 0);
   }
-  return {};  // the step jumps over the measured one, as where an algorithm changes
+  return scores;
+}
+
+/// The value at which the forecast becomes the measured step, the one nearest to the present value. None if the step
+/// never does, or jumps over it, as where an algorithm changes.
+std::optional<double> value_for(const StudyPoint& point, const Suspect& suspect, Seconds measured, int jobs) {
+  constexpr std::size_t kGrid = 25;
+  constexpr int kMostRounds = 100;  // only a broken search takes more
+  constexpr double kNear = 1e-3;
+  const AxisRange range{suspect.from, suspect.to, false, nullptr};
+  CrossoverSearch search(range, grid_values(range, kGrid), 2, kMeasured);
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto requests = search.requests();
+    if (requests.empty()) break;
+    search.answer(requests, scores_at(point, suspect, measured, requests, jobs));
+  }
+  std::optional<double> best;
+  const auto distance = [&](double value) { return std::abs(std::log(value / std::max(suspect.now, suspect.from))); };
+  const auto consider = [&](double value, double ratio, double end) {
+    if (value == end || ratio > 1 + kNear) return;
+    if (!best || distance(value) < distance(*best)) best = value;
+  };
+  for (const FieldInterval& faster : search.pays(kForecast)) {
+    consider(faster.from, faster.at_from, range.from);
+    consider(faster.to, faster.at_to, range.to);
+  }
+  return best;
 }
 
 struct Setting {
@@ -184,7 +191,7 @@ std::vector<NearSetting> near_settings(const StudyPoint& point, Seconds measured
 MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs) {
   MeasuredStep step{measured, report.answers.shown().step};
   for (const Suspect& suspect : suspects_of(point.scenario)) {
-    const std::optional<double> value = value_for(point, suspect, measured.si(), jobs);
+    const std::optional<double> value = value_for(point, suspect, measured, jobs);
     PossibleCause cause{suspect.name, "", value};
     if (value) cause.meaning = suspect.meaning(*value);
     if (value && suspect.value) cause.set = fmt::format("--set {}={}", suspect.pointer, suspect.value(*value));

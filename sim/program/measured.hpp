@@ -34,7 +34,7 @@ struct MeasuredStep {
 };
 
 /// Searches the causes that the point's scenario can have: slower or faster links, latency, copying hosts, computation
-/// beside exchanges, and computation alone. Each is closed in on to 0.1 % of the step. It also tries other groupings of
+/// beside exchanges, and computation alone. Each is closed in on by the search of crossovers. It also tries other groupings of
 /// gradients, and keeps those that leave at most a quarter of the error.
 MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs);
 
