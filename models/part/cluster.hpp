@@ -1,6 +1,4 @@
-// The cluster: the workers, their links, and the costs of communication over them.
-//
-// Symbols of the timing equations (Thakur 2005; shared words in CONTRIBUTING.md):
+// The cluster, and the symbols of the timing equations (Thakur 2005; shared words in CONTRIBUTING.md):
 //   α  latency of one message, sender's memory to receiver's            link.latency
 //   β  time per byte on a host's link, 1/bandwidth                       link.bandwidth
 //   γ  time to add one received byte into the receiver's buffer          reduction_cost
@@ -368,15 +366,12 @@ struct Cluster {
     v.optional("gpu", x.gpu,
                "device profile of its GPUs, by name or path, such as h100-datasheet. A workload with shapes uses it "
                "by default, and a note tells if it names another GPU's profile; null: any GPU");
-    v.required("workers", x.workers, "number of workers, one GPU each unless gpus_per_worker says otherwise",
-               between(1, 16777216));
+    v.required("workers", x.workers, "number of workers, each of gpus_per_worker GPUs", between(1, 16777216));
     v.optional(
         "gpus_per_worker", x.gpus_per_worker,
-        "GPUs that are one worker, such as a tensor-parallel group: its times are measured ones, its memory that of "
-        "all its GPUs; links, gpus_per_node and prices count workers",
+        "GPUs of a worker, as in a tensor-parallel group; its times are measured, its links and prices the group's",
         between(1, 1024));
-    v.optional("link", x.link,
-               "a host's link into the interconnect: required, but for a platform file, which has its own");
+    v.optional("link", x.link, "a host's link into the interconnect; required unless a platform file has its own");
     v.optional("topology", x.topology, "how the hosts are connected");
     v.optional("transport", x.transport, "how flows behave on the links");
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
