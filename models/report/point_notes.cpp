@@ -97,8 +97,8 @@ void add_mixed_precision(const Scenario& scenario, Notes& notes) {
                    narrow, narrow, narrow)});
 }
 
-/// Whether a text names the GPU, in any case of letters.
-bool names(const std::string& text, const std::string& gpu) {
+/// Whether a text mentions the GPU, in any case of letters.
+bool mentions(const std::string& text, const std::string& gpu) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
@@ -109,7 +109,7 @@ bool names(const std::string& text, const std::string& gpu) {
 void add_other_gpu(const Scenario& scenario, Notes& notes) {
   if (!trains(scenario) || !scenario.cluster.gpu) return;
   if (!scenario.workload->profile) {
-    if (names(scenario.workload->name + scenario.workload->description, scenario.cluster_gpu)) return;
+    if (mentions(scenario.workload->name + scenario.workload->description, scenario.cluster_gpu)) return;
     notes.push_back(
         {NoteCode::other_gpu,
          fmt::format("times of {} are those of its table, whatever the cluster's GPU ({}) is; a network with "

@@ -17,6 +17,7 @@
 #include "models/report/run_time.hpp"
 #include "models/report/worker_memory.hpp"
 #include "models/strategy/step_graph.hpp"
+#include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {
@@ -94,6 +95,9 @@ struct FailedPoint {
   std::string reason;
 };
 
+/// The dimension of each axis; null without one.
+using AxisUnits = std::vector<const ValueUnit*>;
+
 struct Report {
   std::string name;
   std::string description;
@@ -101,9 +105,10 @@ struct Report {
   /// Whether the scenario gives it. Otherwise, a row's baseline is one worker that trains the same alone.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  std::vector<std::string> axis_units{};  ///< of each axis (axis_columns.hpp); empty: none has a unit
-  std::vector<PointReport> points;        ///< points with an answer, in the study's order
-  std::vector<FailedPoint> failed{};      ///< the others, in that order too
+  AxisUnits axis_units{};             ///< of each axis (axis_columns.hpp); empty: none has a unit
+  std::string answer{};               ///< the study's answer in a sentence (answer_sentence.hpp); may be empty
+  std::vector<PointReport> points;    ///< points with an answer, in the study's order
+  std::vector<FailedPoint> failed{};  ///< the others, in that order too
 };
 
 /// A scenario's workload and the answers for its step.

@@ -116,6 +116,7 @@ Json report_document(const Report& report, const Json& manifest) {
   json["schema_version"] = kReportSchemaVersion;
   json["name"] = report.name;
   json["description"] = report.description;
+  json["answer"] = report.answer;
   json["baseline"] = report.baseline;
   json["baseline_given"] = report.given_baseline;
   json["axes"] = report.axes;

@@ -1,6 +1,7 @@
 #include "models/study/axis_range.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -25,40 +26,14 @@ constexpr double kLargestWhole = 9007199254740992.0;  // 2^53; above it, doubles
 template <class Q>
 ValueUnit unit_of(std::string_view suffix) {
   return {dimension_name<Q>(), suffix, [](double si) { return exact_text(Q(si)); },
-          [](double si) { return human_text(Q(si)); }};
-}
-
-/// One end as it was written.
-struct End {
-  double value = 0.0;
-  bool whole = false;
-  const ValueUnit* unit = nullptr;
-};
-
-template <class Q>
-std::optional<End> quantity(std::string_view text, std::string_view suffix) {
-  static const ValueUnit unit = unit_of<Q>(suffix);
-  try {
-    return End{parse_quantity<Q>(text).si(), false, &unit};
-  } catch (const UnitError&) {
-    return {};
-  }
-}
-
-std::optional<End> number(std::string_view text) {
-  const std::optional<double> value = parse_number(text);
-  if (!value) return {};
-  return End{*value, text.find_first_not_of("0123456789") == std::string_view::npos && *value <= kLargestWhole,
-             nullptr};
-}
-
-std::optional<End> read_end(std::string_view text) {
-  for (const std::optional<End>& end :
-       {number(text), quantity<Seconds>(text, "_s"), quantity<Bytes>(text, "_B"),
-        quantity<BytesPerSecond>(text, "_B_per_s"), quantity<SecondsPerByte>(text, "_s_per_B"),
-        quantity<Flops>(text, "_FLOP"), quantity<FlopsPerSecond>(text, "_FLOPS"), quantity<Hertz>(text, "_Hz")})
-    if (end) return end;
-  return {};
+          [](double si) { return human_text(Q(si)); },
+          [](std::string_view text) -> std::optional<double> {
+            try {
+              return parse_quantity<Q>(text).si();
+            } catch (const UnitError&) {
+              return {};
+            }
+          }};
 }
 
 /// The value that lies this many steps from the first end.
@@ -70,11 +45,31 @@ double moved(const AxisRange& range, double steps) {
              : std::stod(fmt::format("{:.12g}", value));  // 1.7 instead of 1 + 7·0.1 = 1.7000000000000002
 }
 
-std::string kind_of(const End& end) {
+std::string kind_of(const WrittenValue& end) {
   return end.unit ? fmt::format("a {}", end.unit->dimension) : "a number without a unit";
 }
 
 }  // namespace
+
+std::span<const ValueUnit> value_units() {
+  static const std::array kUnits = {unit_of<Seconds>("_s"),
+                                    unit_of<Bytes>("_B"),
+                                    unit_of<BytesPerSecond>("_B_per_s"),
+                                    unit_of<SecondsPerByte>("_s_per_B"),
+                                    unit_of<Flops>("_FLOP"),
+                                    unit_of<FlopsPerSecond>("_FLOPS"),
+                                    unit_of<Hertz>("_Hz")};
+  return kUnits;
+}
+
+std::optional<WrittenValue> read_written(std::string_view text) {
+  if (const std::optional<double> value = parse_number(text))
+    return WrittenValue{*value,
+                        text.find_first_not_of("0123456789") == std::string_view::npos && *value <= kLargestWhole};
+  for (const ValueUnit& unit : value_units())
+    if (const std::optional<double> si = unit.read(text)) return WrittenValue{*si, false, &unit};
+  return {};
+}
 
 double AxisRange::coordinate(double value) const { return from > 0 ? std::log(value) : value; }
 double AxisRange::value_at(double coordinate) const { return from > 0 ? std::exp(coordinate) : coordinate; }
@@ -92,7 +87,7 @@ namespace {
 template <class Fail>
 void read_step(AxisRange& range, std::string_view text, LastEnd end, Fail&& fail) {
   const bool is_factor = text.starts_with('x');
-  const std::optional<End> step = read_end(is_factor ? text.substr(1) : text);
+  const std::optional<WrittenValue> step = read_written(is_factor ? text.substr(1) : text);
   if (!step) throw fail(fmt::format("the step \"{}\" is no number and no quantity with a known unit", text));
   if (is_factor && (step->unit || !(step->value > 1) || !(range.from > 0)))
     throw fail(fmt::format("the factor \"{}\" has to be a number above 1, and the first end above zero", text));
@@ -122,7 +117,7 @@ AxisRange parse_axis_range(std::string_view text, BetweenWholes between, LastEnd
   if (dots == std::string_view::npos) throw fail("no two ends with .. between them");
   const auto colon = std::min(text.size(), text.find(':', dots));
   const std::string_view texts[] = {text.substr(0, dots), text.substr(dots + 2, colon - dots - 2)};
-  const std::optional<End> from = read_end(texts[0]), to = read_end(texts[1]);
+  const std::optional<WrittenValue> from = read_written(texts[0]), to = read_written(texts[1]);
   if (!from || !to)
     throw fail(
         fmt::format("the end \"{}\" is no number and no quantity with a known unit", from ? texts[1] : texts[0]));

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,20 @@ struct ValueUnit {
   std::string_view suffix;          ///< suffix of column names: "_B_per_s"
   std::string (*exact)(double si);  ///< text that reads back to the same value
   std::string (*human)(double si);
+  std::optional<double> (*read)(std::string_view text);  ///< the SI value; empty for other texts
 };
+
+/// All dimensions. No two have a unit in common.
+std::span<const ValueUnit> value_units();
+
+/// A value as it is written: a number, or a quantity of one dimension.
+struct WrittenValue {
+  double value = 0.0;  ///< in SI
+  bool whole = false;
+  const ValueUnit* unit = nullptr;  ///< of value_units(); null: a number
+};
+/// Empty for a text that is neither.
+std::optional<WrittenValue> read_written(std::string_view text);
 
 /// The spacing of neighbouring values.
 enum class Spacing { dense, added, factor };

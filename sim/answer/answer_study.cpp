@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/answer_sentence.hpp"
 #include "models/report/axis_columns.hpp"
 #include "models/study/alternatives.hpp"
 
@@ -34,6 +35,7 @@ Report answer_study(const Study& study, int jobs, const PointProgress& progress)
     if (answers[i].report) report.points.push_back(std::move(*answers[i].report));
     else report.failed.push_back({i, point.coordinates, std::move(answers[i].reason)});
   }
+  report.answer = answer_sentence(study, report);
   return report;
 }
 

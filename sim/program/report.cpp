@@ -2,11 +2,12 @@
 #include <memory>
 
 #include "models/describe/json.hpp"
+#include "models/report/writers.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/document.hpp"
+#include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/point_progress.hpp"
 #include "sim/program/study_options.hpp"
@@ -28,7 +29,7 @@ int make_page(const PageOptions& options, const Invocation& invocation) {
   print_notes(study);
   check_outputs({options.study.file}, {options.output});
   const Report report = answer_study(study, options.jobs, shown_progress());
-  make_with_script("make_page.py", whole_document(study, report, invocation), options.output);
+  make_with_script("make_page.py", report_document(report, make_manifest(study, invocation.arguments)), options.output);
   tell("stepcast: wrote {}\n", options.output);
   return judge_report(source_of(options.study), study, report);
 }

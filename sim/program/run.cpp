@@ -12,7 +12,6 @@
 #include "models/report/footnotes.hpp"
 #include "models/report/goal.hpp"
 #include "models/report/other_trainings.hpp"
-#include "models/report/answer_sentence.hpp"
 #include "models/report/table.hpp"
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
@@ -22,7 +21,7 @@
 #include "program/streams.hpp"
 #include "program/terminal.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/document.hpp"
+#include "sim/program/manifest.hpp"
 #include "sim/program/measured.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
@@ -101,7 +100,7 @@ std::string table_of(const RunOptions& options, const TableOptions& layout, cons
     return to_ranking(report, metric, *options.best, each, layout) + note_of_trainings(study, each) +
            slow_kernels_sentence(options.study, study, report, options.jobs);
   }
-  std::string answer = answer_sentence(study, report);
+  std::string answer = report.answer;
   if (!answer.empty()) answer += "\n" + slow_kernels_sentence(options.study, study, report, options.jobs);
   return fmt::format("{}{}{}", answer, layout.markdown && !answer.empty() ? "\n" : "", to_table(report, layout));
 }
@@ -170,7 +169,8 @@ int run(const RunOptions& given, const Invocation& invocation) {
 
   const std::optional<MeasuredStep> measured = measured_of(options, study, report);
   Json document;
-  if (!options.json.empty() || !plot.empty()) document = whole_document(study, report, invocation);
+  if (!options.json.empty() || !plot.empty())
+    document = report_document(report, make_manifest(study, invocation.arguments));
   if (measured && !document.is_null()) document["measured"] = measured_json(*measured);
   if (options.csv != "-" && options.json != "-") {
     const std::string table = table_of(options, layout, by, each, study, report) + (measured ? to_text(*measured) : "");

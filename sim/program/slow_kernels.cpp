@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "models/report/answer_sentence.hpp"
 #include "models/scenario/scenario.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/program/point_progress.hpp"
@@ -36,10 +35,9 @@ std::string slow_kernels_sentence(const StudyOptions& options, const Study& stud
       std::none_of(report.points.begin(), report.points.end(), is_unmeasured) ||
       std::any_of(report.points.begin(), report.points.end(), is_replayed))
     return "";
-  const Study slow = load(with_slow_kernels(options));
-  const std::string answer = answer_sentence(slow, answer_study(slow, jobs, shown_progress()));
+  const std::string answer = answer_study(load(with_slow_kernels(options)), jobs, shown_progress()).answer;
   return fmt::format("with compressors' kernels {} times as long, as composed of a framework's operations: {}\n",
-                     kComposedSlowdown, answer == answer_sentence(study, report) ? "the same" : answer);
+                     kComposedSlowdown, answer == report.answer ? "the same" : answer);
 }
 
 }  // namespace stepcast
