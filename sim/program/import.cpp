@@ -55,9 +55,9 @@ Json workload_of(const TracedStep& step, const ImportOptions& options, const std
 int import_trace(const ImportOptions& options) {
   const std::string name = options.name.empty() ? fs::path(options.trace).stem().string() : options.name;
   const std::string output = options.output.empty() ? fmt::format("workloads/{}.json", name) : options.output;
+  const TracedStep step = read_profiler_trace(read_json(options.trace, kMostTrace), options.trace, options.step);
   if (options.output.empty()) fs::create_directories("workloads");
   check_outputs({options.trace}, {output});
-  const TracedStep step = read_profiler_trace(read_json(options.trace, kMostTrace), options.trace, options.step);
   write_output(output, json_text(workload_of(step, options, name)));
   tell("stepcast: step {} of {} on {}: forward {}, backward {}, update {}; {} gradients in {}\n", step.step, step.steps,
        step.device, human_text(step.forward), human_text(step.backward), human_text(step.update), step.gradients.size(),

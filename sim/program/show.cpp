@@ -1,4 +1,4 @@
-// stepcast show: explains one name, or shows the resolved scenario.
+// stepcast show: explains a name or a field, or says what a scenario is.
 #include <algorithm>
 #include <memory>
 

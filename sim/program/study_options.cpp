@@ -192,8 +192,9 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
 
 void save_scenario(const StudyOptions& options, const std::string& path) {
   if (!options.file.empty())
-    throw UsageError("--save", fmt::format("{} is a file already; `stepcast show {} --set ...` writes it with changes",
-                                           options.file, options.file));
+    throw UsageError("--save",
+                     fmt::format("{} is a file already; `stepcast show {} --full --set ...` writes it with changes",
+                                 options.file, options.file));
   Document document = document_of(options);
   for (const Override& change : overrides(options)) apply(change, document);
   Json saved{{"$schema", (default_library() / "scenario.schema.json").string()}};

@@ -498,7 +498,7 @@ expect 0 run "${told[@]:0:4}" --link '["1Gbps","10Gbps"]' && prints '1Gbps'
 expect 2 run && prints_nothing
 says 'scenario: none is given; name a file, or tell one: --workload'
 expect 2 run ../good.json --save saved.json && prints_nothing
-says '--save: ../good.json is a file already'
+says '--save: ../good.json is a file already; `stepcast show ../good.json --full --set ...` writes it with changes'
 expect 2 run --workload resnet50-v100 --workers 1, && prints_nothing
 says '--workers: an empty value; give N,...'
 expect 3 run --workload resnet50-v10 --workers 4 --link 10Gbps && prints_nothing
@@ -524,6 +524,8 @@ rm out/measured.json out/one.csv
 
 # A profiler's trace becomes a workload.
 trace=$here/../data/traces/torch-2.15-cpu.json
+expect 3 import ../good.json --batch 8
+[[ ! -e out/workloads ]] || fail 'left a folder for a trace that it cannot read'
 expect 0 import "$trace" --batch 8 --name traced && prints_nothing
 says 'on CPU: forward ' && says 'the trace has no GPU kernels' && says 'wrote workloads/traced.json'
 expect 0 run --workload traced --workers 2,8 --link 1Gbps --latency 25us && prints 'speedup is against'
