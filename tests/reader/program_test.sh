@@ -544,7 +544,7 @@ expect 3 run ../large.json && says 'at most 32 MiB'
 rm -r out/workloads large.json
 
 # Unmeasured kernels of compressors: the answer at both ends, unless the study sets how slow they are.
-compressors=(--workload resnet50 --gpu v100-datasheet --workers 16 --link 1Gbps,10Gbps --latency 25us --compressor none,top-k,powersgd)
+compressors=(--workload resnet50 --gpu v100-datasheet --workers 16 --link "1Gbps,10Gbps" --latency 25us --compressor "none,top-k,powersgd")
 expect 0 run "${compressors[@]}" && prints "with compressors' kernels 20 times as long, as composed of a framework's operations: "
 expect 0 run "${compressors[@]}" --best 1 && prints "with compressors' kernels 20 times as long"
 expect 0 run "${compressors[@]}" --set '/codec/slowdown=2' && ! grep -q '20 times as long, as' "$work/stdout" || fail 'a second end of a study that sets it'
