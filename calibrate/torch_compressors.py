@@ -157,7 +157,7 @@ def qsgd_decode(message, s):
 
 # TernGrad (Wen et al., NIPS 2017): |x| clipped at 2.5σ; S·sign(x) with probability |x|/S, else 0; S is the largest.
 def terngrad_encode(x, s):
-    clipped = x.abs().clamp(max=CLIP * x.std(correction=0))
+    clipped = x.abs().clamp(max=CLIP * x.std(unbiased=False))
     scale = clipped.max()
     sent = torch.rand_like(x) * scale < clipped
     return pack(sent * (1 + (x < 0).to(torch.uint8)), 2), scale  # 1 for +, 2 for -

@@ -131,7 +131,7 @@ class RoundTrips(unittest.TestCase):
             self.assertEqual(packed.numel(), math.ceil(n / 4))
             self.assertTrue(bool(((decoded == 0) | (decoded.abs() == scale)).all()))
         x = normal(700)
-        limit = peers.CLIP * float(x.std(correction=0))
+        limit = peers.CLIP * float(x.std(unbiased=False))
         self.assertGreater(int((x.abs() > limit).sum()), 0)
         self.assert_unbiased("terngrad", x.clamp(-limit, limit), x, torch.full_like(x, limit / 2))  # 0 or S = limit
 

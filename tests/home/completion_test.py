@@ -92,10 +92,15 @@ class Shells(unittest.TestCase):
         self.folder = pathlib.Path(place.name)
         for program in (STEPCAST, CALIBRATE):
             (self.folder / program.name).symlink_to(program)
+        # The project's folder may have a quickstart.png, which the README's first command writes.
+        self.here = self.folder / "here"
+        self.here.mkdir()
+        for name in ("completions", "CITATION.cff"):
+            (self.here / name).symlink_to(PROJECT / name)
         self.environment = {**ENVIRONMENT, "PATH": f"{self.folder}:/usr/bin:/bin", "HOME": str(self.folder)}
 
     def said(self, *command):
-        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=PROJECT, env=self.environment, timeout=60).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=self.here, env=self.environment, timeout=60).stdout
 
     def by_bash(self, line):
         script = """source completions/stepcast.bash; compopt() { :; }
