@@ -1,4 +1,5 @@
 // stepcast trace: writes the timeline of a replay for a trace viewer.
+#include <cmath>
 #include <memory>
 #include <set>
 #include <utility>
@@ -42,6 +43,37 @@ void tell_missing(std::set<int> asked, const std::vector<TaskEvent>& tasks) {
          asked.size() == 1 ? "worker" : "workers", fmt::join(asked, ", "));
 }
 
+/// Changes in the use of links that a trace may have. More would fill the memory of a viewer.
+constexpr std::size_t kMostLinkShares = 1 << 20;
+
+/// The use of each link, joined where it does not change.
+class LinkRecord {
+ public:
+  void add(const LinkUse& use) {
+    if (count_ > kMostLinkShares) return;
+    const double share = use.bytes / (use.end - use.start) / use.bandwidth;
+    std::vector<LinkShare>& shares = shares_[std::string(use.link)];
+    if (!shares.empty() && shares.back().end == use.start && std::abs(shares.back().share - share) < 1e-9) {
+      shares.back().end = use.end;
+      return;
+    }
+    shares.push_back({use.start, use.end, share});
+    ++count_;
+  }
+
+  /// None if there are too many, with a note.
+  LinkShares take() {
+    if (count_ <= kMostLinkShares) return std::move(shares_);
+    tell("stepcast: note: the use of {} links is left out: it changes more than {} times\n", shares_.size(),
+         kMostLinkShares);
+    return {};
+  }
+
+ private:
+  LinkShares shares_;
+  std::size_t count_ = 0;
+};
+
 int trace(const TraceOptions& options) {
   const Study study = load(options.study, {{"/evaluation/evaluator", "replay", "stepcast trace", ""}});
   require_one_point(study, "trace");
@@ -52,12 +84,14 @@ int trace(const TraceOptions& options) {
   check_outputs({options.study.file}, {options.output});
   StreamedOutput output(options.output);
   std::vector<TaskEvent> tasks;
-  const ReplayResult result = replay(scenario, graph, 0, [&](const TaskEvent& event) {
+  const auto keep = [&](const TaskEvent& event) {
     if (asked.empty() || event.role == Role::server || asked.contains(event.participant)) tasks.push_back(event);
-  });
+  };
+  LinkRecord links;
+  const ReplayResult result = replay(scenario, graph, 0, keep, [&](const LinkUse& use) { links.add(use); });
   tell_missing(asked, tasks);
   output.write("[\n");
-  write_trace_events(graph, std::move(tasks), [&](std::string_view text) { output.write(text); });
+  write_trace_events(graph, std::move(tasks), links.take(), [&](std::string_view text) { output.write(text); });
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
@@ -80,7 +114,7 @@ void add_trace(Command& program, Invocation& invocation) {
       .type_name("N,...");
   command
       .add_option("--fidelity", options->study.fidelity,
-                  "full: every worker; folded: one of each kind; by default the scenario's, or auto")
+                  "full: every worker and link; folded: one worker of each kind; by default the scenario's, or auto")
       .one_of({"full", "folded", "auto"})
       .type_name("NAME");
   command.add_option("-o,--output", options->output, "output file; - is standard output").required().type_name("PATH");

@@ -14,8 +14,9 @@
 namespace stepcast {
 namespace {
 
-/// Numbers of processes: workers by rank, then shards.
+/// Numbers of processes: workers by rank, then shards, then the links.
 constexpr int kFirstShard = 1 << 25;
+constexpr int kLinks = 1 << 26;
 
 /// The owner of a slice. Serving is a task of the worker that asked an asynchronous shard, but it takes the shard's time.
 struct Place {
@@ -46,15 +47,16 @@ struct BytesOf {
 
 class EventWriter {
  public:
-  EventWriter(const StepGraph& graph, const std::vector<TaskEvent>& tasks,
+  EventWriter(const StepGraph& graph, const std::vector<TaskEvent>& tasks, const LinkShares& links,
               const std::function<void(std::string_view)>& write)
-      : graph_(graph), tasks_(tasks), write_(write) {}
+      : graph_(graph), tasks_(tasks), links_(links), write_(write) {}
 
   void write() {
     name_participants();
     slices();
     arrows();
-    counters();
+    payloads();
+    uses();
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.time < b.time; });
     for (const Line& line : lines_) write_(line.text);
   }
@@ -144,7 +146,11 @@ class EventWriter {
     }
   }
 
-  void counters() {
+  void count(const std::string& name, int process, double time, const char* unit, double value) {
+    add(time, {{"name", name}, {"ph", "C"}, {"ts", micro(time)}, {"pid", process}, {"args", {{unit, value}}}});
+  }
+
+  void payloads() {
     std::map<int, std::map<double, double>> changes;  // by process and time
     for (const TaskEvent& task : tasks_) {
       const double bytes = std::visit(BytesOf{}, graph_.tasks[task.id].work);
@@ -159,30 +165,39 @@ class EventWriter {
         rate += change;
         largest = std::max(largest, rate);
         const double shown = rate > 1e-9 * largest ? rate : 0;  // what rounding leaves is none
-        add(time, {{"name", "payload (GB/s)"},
-                   {"ph", "C"},
-                   {"ts", micro(time)},
-                   {"pid", process},
-                   {"args", {{"GB/s", shown / 1e9}}}});
+        count("payload (GB/s)", process, time, "GB/s", shown / 1e9);
       }
     }
   }
 
+  void uses() {
+    if (links_.empty()) return;
+    describe("process_name", kLinks, 0, {{"name", "links"}});
+    describe("process_sort_index", kLinks, 0, {{"sort_index", kLinks}});
+    for (const auto& [link, shares] : links_)
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        count(link + " (%)", kLinks, shares[i].start, "%", 100 * shares[i].share);
+        const bool goes_on = i + 1 < shares.size() && shares[i + 1].start == shares[i].end;
+        if (!goes_on) count(link + " (%)", kLinks, shares[i].end, "%", 0);
+      }
+  }
+
   const StepGraph& graph_;
   const std::vector<TaskEvent>& tasks_;
+  const LinkShares& links_;
   const std::function<void(std::string_view)>& write_;
   std::vector<Line> lines_;
 };
 
 }  // namespace
 
-void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks,
+void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks, const LinkShares& links,
                         const std::function<void(std::string_view)>& write) {
   std::stable_sort(tasks.begin(), tasks.end(), [](const TaskEvent& a, const TaskEvent& b) {
     return std::tuple(a.start, a.role, a.participant, a.stream_id) <
            std::tuple(b.start, b.role, b.participant, b.stream_id);
   });
-  EventWriter(graph, tasks, write).write();
+  EventWriter(graph, tasks, links, write).write();
 }
 
 }  // namespace stepcast

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,14 +16,23 @@
 
 namespace stepcast {
 
+/// The even use of a link from start to end, as a share of its bandwidth.
+struct LinkShare {
+  double start, end;  ///< seconds
+  double share;
+};
+using LinkShares = std::map<std::string, std::vector<LinkShare>>;
+
 /// The events in order of time, one JSON object a line, each with a comma behind it:
 ///
 /// - names and places of processes and threads
 /// - a slice for each task that takes time, with its step
 /// - an arrow from an exchange to the task that waited for it: that depends on it, and starts when it ends
 /// - a counter "payload (GB/s)" for each participant: the bytes of its running exchanges, each over its own time
+/// - a counter of each link, in a process "links": the share of its bandwidth in use, in percent
+/// @param links  by the link's name, in order of time
 /// @param write  gets the text piece by piece
-void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks,
+void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks, const LinkShares& links,
                         const std::function<void(std::string_view)>& write);
 
 }  // namespace stepcast

@@ -68,7 +68,7 @@ void CollectiveRounds::run_round(const SimulatedRound& round, double block, cons
     messages_.push_back({message});
     messages_.back().message.delay *= protocol.latency_factor;
   }
-  for (const auto& comm : start_messages(messages_, block / protocol.bandwidth_factor)) comm->wait();
+  await(start_messages(messages_, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
   sleep(block * round.load.copied * cluster_.host_cost.si() +
         (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));

@@ -66,10 +66,10 @@ double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track
   std::vector<Inbox>& inboxes = inboxes_[task];
   std::vector<Posted> outgoing;
   for (const auto& [message, inbox] : messages.outgoing) outgoing.push_back({message, &inboxes[inbox]});
-  const auto comms = start_messages(outgoing, 1.0);
+  const auto comms = start_messages(outgoing, 1.0, simulated_.meter);
   double sent = 0.0;
   for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[inbox], track));
-  for (const auto& comm : comms) comm->wait();
+  await(comms, simulated_.meter);
   return sent;
 }
 
@@ -82,7 +82,7 @@ AsynchronousServers::AsynchronousServers(SimulatedCluster& simulated, const Clus
 double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& track) {
   const double start = now();
   std::vector<Posted> outgoing{{simulated_.transfer(transfer, track.participant->number)}};
-  for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
+  await(start_messages(outgoing, 1.0, simulated_.meter), simulated_.meter);
   return start;
 }
 

@@ -8,13 +8,14 @@
 
 #include "models/describe/fault.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/link_meter.hpp"
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
 
 namespace s4u = simgrid::s4u;
 
-std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit) {
+std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit, LinkMeter* meter) {
   const auto later = [](const Posted& a, const Posted& b) { return a.message.delay < b.message.delay; };
   if (!std::is_sorted(messages.begin(), messages.end(), later))
     std::stable_sort(messages.begin(), messages.end(), later);
@@ -35,9 +36,11 @@ std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double u
           fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations",
                       bytes, kMostMessageBytes));
     if (message.from != message.to) {
+      if (meter) meter->read();
       comm = s4u::Comm::sendto_async(message.from, message.to,
                                      static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
       comms.push_back(comm);
+      if (meter) meter->add(comm, *message.from, *message.to);
     }
     if (inbox) {
       inbox->messages.push_back({comm, sent});
@@ -45,6 +48,13 @@ std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double u
     }
   }
   return comms;
+}
+
+void await(const std::vector<s4u::CommPtr>& messages, LinkMeter* meter) {
+  for (const s4u::CommPtr& message : messages) {
+    message->wait();
+    if (meter) meter->read();
+  }
 }
 
 double receive(Inbox& box, Track& track) {

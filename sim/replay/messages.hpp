@@ -26,8 +26,12 @@ struct Posted {
 
 /// Sorts the messages by latency and starts each after its route's latency, with amount·unit bytes. Posts them in their
 /// inboxes, and returns those that leave their host.
+/// @param meter  is told of them, unless it is null
 /// @throws ModelError for a message too large to be counted
-std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit);
+std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit, LinkMeter* meter);
+
+/// Returns when all have arrived.
+void await(const std::vector<simgrid::s4u::CommPtr>& messages, LinkMeter* meter);
 
 /// Waits for the next message to arrive, and returns the time when it was sent.
 double receive(Inbox& box, Track& track);

@@ -15,6 +15,7 @@
 #include "sim/replay/engine.hpp"
 #include "sim/replay/executor.hpp"
 #include "sim/replay/folding.hpp"
+#include "sim/replay/link_meter.hpp"
 #include "sim/replay/participants.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay_log.hpp"
@@ -159,12 +160,15 @@ ReplayLog log_of(const std::vector<Participant>& participants, const std::vector
 
 }  // namespace
 
-ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
+ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer,
+                    const LinkObserver& links) {
   const Cluster& cluster = scenario.cluster;
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
   simgrid::s4u::Engine engine = start_engine(fidelity.folds ? 0 : most_lanes(scenario, graph));
   configure_network(cluster.transport);
   const std::unique_ptr<SimulatedCluster> simulated = make_cluster(engine, cluster, graph, fidelity);
+  LinkMeter meter(links);
+  if (links && !fidelity.folds) simulated->meter = &meter;
 
   std::vector<Participant> participants = participants_on(*simulated, graph);
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);

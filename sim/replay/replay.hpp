@@ -46,11 +46,23 @@ struct TaskEvent {
 };
 using TaskObserver = std::function<void(const TaskEvent&)>;
 
+/// What crossed a link between two times. No message started or ended on the way, so the rate was even.
+struct LinkUse {
+  std::string_view link;   ///< its name in SimGrid's platform
+  double bandwidth = 0.0;  ///< of the link, in bytes per second
+  double bytes = 0.0;
+  double start = 0.0, end = 0.0;  ///< seconds
+};
+using LinkObserver = std::function<void(const LinkUse&)>;
+
 /// Runs the simulation in this process. Call it once in a separate process (sim/replay/processes.hpp), because SimGrid
 /// allows one Engine per process.
 /// @param run  number of the run, for the random numbers of jitter
 /// @param observer  called for every task as it ends, in order of time; keeps nothing
+/// @param links  called for every link that a message crosses, in order of time; in a full replay only, since a folded
+///   one has no links with a name of their own
 /// @throws ModelError when the platform cannot be built
-ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer = {});
+ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer = {},
+                    const LinkObserver& links = {});
 
 }  // namespace stepcast

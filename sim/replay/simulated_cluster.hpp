@@ -38,6 +38,8 @@ struct SimulatedExchange {
   std::vector<int> expected;  ///< an inbox for each message
 };
 
+class LinkMeter;
+
 class SimulatedCluster {
  public:
   struct Participant : ParticipantClass {
@@ -65,6 +67,8 @@ class SimulatedCluster {
 
   /// The extent of the simulation for the report: "2 participants for 65536, ..."; empty if it covers all.
   [[nodiscard]] virtual std::string summary() const = 0;
+
+  LinkMeter* meter = nullptr;  ///< to be told of every message; null if nobody asks
 
  protected:
   std::vector<Participant> participants_;

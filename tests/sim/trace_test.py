@@ -68,7 +68,7 @@ class Layout(unittest.TestCase):
             names = TRACES[name].names("process_name")
             order = [names[key] for key in sorted(names)]
             shards = [] if name == "all-reduce" else ["shard 0", "shard 1"]
-            self.assertEqual(order, [f"worker {i}" for i in range(expected)] + shards)
+            self.assertEqual(order, [f"worker {i}" for i in range(expected)] + shards + ["links"])
 
     def test_streams_have_one_number_in_all_processes_of_a_role(self):
         for trace in self.each():
@@ -97,14 +97,34 @@ class Layout(unittest.TestCase):
         # ResNet-50 has 102,228,128 B of gradients (the README's message), all in one message.
         self.assertAlmostEqual(counts[0]["args"]["GB/s"], 102228128 / exchange["dur"] / 1e3, places=6)
         for trace in self.each():
-            last = {event["pid"]: event["args"]["GB/s"] for event in trace.of("C")}
+            last = {event["pid"]: event["args"]["GB/s"] for event in trace.of("C") if "GB/s" in event["args"]}
             self.assertTrue(last)
             self.assertEqual(set(last.values()), {0})
+
+    def test_links_carry_the_bytes_of_a_ring(self):
+        trace = TRACES["all-reduce"]
+        links = next(pid for (pid, _), name in trace.names("process_name").items() if name == "links")
+        counts = {}
+        for event in trace.of("C"):
+            if event["pid"] == links:
+                counts.setdefault(event["name"], []).append((event["ts"], event["args"]["%"]))
+        # Four workers on a star: a cable each, up and down. Auto takes the ring here.
+        self.assertEqual(len(counts), 8, sorted(counts))
+        steps = len({event["ts"] for event in trace.of("X") if event["cat"] == "exchange"})
+        for uses in counts.values():
+            self.assertLessEqual(max(share for _, share in uses), 100 + 1e-6)
+            self.assertEqual(uses[-1][1], 0)
+            moved = sum(share / 100 * (end - start) for (start, share), (end, _) in zip(uses, uses[1:])) * 1e-6 * 1.25e9
+            # Each sends and gets 2 (p-1)/p n bytes: 3/2 of ResNet-50's 102,228,128 B, every step.
+            self.assertAlmostEqual(moved / (steps * 1.5 * 102228128), 1, places=6)
+
+    def test_a_folded_trace_has_no_links(self):
+        self.assertNotIn("links", TRACES["pipelined"].names("process_name").values())
 
     def test_some_workers_alone(self):
         some = Trace(scenario(SERVERS), "--workers", "0,3", "--fidelity", "full")
         names = some.names("process_name")
-        self.assertEqual([names[key] for key in sorted(names)], ["worker 0", "worker 3", "shard 0", "shard 1"])
+        self.assertEqual([names[key] for key in sorted(names)], ["worker 0", "worker 3", "shard 0", "shard 1", "links"])
         Trace(scenario({"kind": "all-reduce"}), "--workers", "2", "--fidelity", "folded", says="--fidelity full traces each")
         self.assertEqual(subprocess.run([STEPCAST, "trace", "quickstart", "--workers", "70", "--point", "workers=4", "--point", "workload=vgg16-v100",
                                          "--point", "bandwidth=10Gbps", "--point", "variant=pipelined, K = 2", "-o", "none.json"],
