@@ -72,6 +72,7 @@ constexpr MetricUnit number(std::string_view symbol, Show text, Show cell, Show 
 }  // namespace
 
 constexpr MetricUnit kTruth{CellKind::truth}, kCount{CellKind::count}, kText{CellKind::text}, kTexts{CellKind::texts};
+constexpr MetricUnit kPhases{CellKind::phases};
 constexpr MetricUnit kAxisValue{CellKind::value}, kAxisSi{CellKind::number};
 constexpr MetricUnit kTime = unit_of<Seconds>("s");
 constexpr MetricUnit kRunTime{CellKind::number, "s", read_quantity<Seconds>, run_time, run_time, run_time};

@@ -22,7 +22,7 @@ struct MetricUnit {
   std::vector<std::string> (*column)(std::span<const double>) = nullptr;
 };
 
-extern const MetricUnit kTruth, kCount, kText, kTexts;
+extern const MetricUnit kTruth, kCount, kText, kTexts, kPhases;
 extern const MetricUnit kAxisValue, kAxisSi;      ///< of a study's axes: as written, and in SI
 extern const MetricUnit kTime, kRunTime;          ///< of a step; of a whole run, in hours and minutes
 extern const MetricUnit kBytes, kBandwidth;       ///< bytes; algbw and busbw, in GB/s as nccl-tests has them

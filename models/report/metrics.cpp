@@ -40,13 +40,12 @@ Cell of_run(P p, T RunReport::*member) {
 const std::optional<Distribution>& jitter_of(P p) { return p.answers.shown().distribution; }
 Cell of_jitter(P p, Seconds Distribution::*member) { return jitter_of(p) ? cell_of((*jitter_of(p)).*member) : Cell(); }
 
-std::string phases_of(const RunReport& run) {
-  std::vector<std::string> phases;
+std::vector<PhaseCell> phases_of(const RunReport& run) {
+  std::vector<PhaseCell> phases;
   for (const PhaseReport& phase : run.phases)
-    phases.push_back(fmt::format("{}: {} x {} x {} s{}", phase.name, phase.epochs, phase.steps_per_epoch,
-                                 phase.step.si(),
-                                 phase.before > Seconds{} ? fmt::format(" + {} s", phase.before.si()) : ""));
-  return fmt::format("{}", fmt::join(phases, "; "));
+    phases.push_back(
+        {phase.name, phase.epochs, phase.steps_per_epoch, phase.step.si(), phase.before.si(), phase.time.si()});
+  return phases;
 }
 
 std::string between(Seconds low, Seconds high) { return fmt::format("{} .. {}", human_text(low), human_text(high)); }
@@ -167,7 +166,7 @@ std::vector<Metric> after_breakdown() {
       {"run_cost", "run: in the currency of the clusters' prices", &kPrice, [](P p) { return of_run(p, &RunReport::cost); },
        {"run-cost", "cost of the whole run", kLess, "runs_per_cost"}, {"run cost", nullptr, nullptr, 7}},
       {"run_speedup", "run: the baseline's run time over this one's", &kRatio, [](P p) { return of_run(p, &RunReport::speedup); }, {}, {"run speedup", nullptr, nullptr, 8}},
-      {"run_phases", "run: its phases, epochs x steps x step time", &kText, [](P p) { return p.run ? Cell(phases_of(*p.run)) : Cell(); }},
+      {"run_phases", "run: its phases, epochs x steps x step time", &kPhases, [](P p) { return p.run ? Cell(phases_of(*p.run)) : Cell(); }},
       {"time_to_target_s", "run: until the epochs have passed that the method was seen to need", &kRunTime,
        [](P p) { return of_run(p, &RunReport::to_target); }, {"target", "time to the run's target", kLess, "runs_to_target_per_s"}, {"to target", nullptr, nullptr, 8}},
       {"run_target", "run: the target, and its evidence", &kText, [](P p) { return p.run ? if_any(p.run->target) : Cell(); }},

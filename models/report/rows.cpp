@@ -10,7 +10,31 @@
 #include "models/describe/json.hpp"
 
 namespace stepcast {
+
+static void to_json(Json& json, const PhaseCell& phase) {
+  json = {{"name", phase.name},
+          {"epochs", phase.epochs},
+          {"steps_per_epoch", phase.steps_per_epoch},
+          {"step_time_s", phase.step_time_s},
+          {"before_s", phase.before_s},
+          {"time_s", phase.time_s}};
+}
+
+static void from_json(const Json& json, PhaseCell& phase) {
+  phase = {json.at("name").get<std::string>(),
+           json.at("epochs").get<std::int64_t>(),
+           json.at("steps_per_epoch").get<std::int64_t>(),
+           json.at("step_time_s").get<double>(),
+           json.at("before_s").get<double>(),
+           json.at("time_s").get<double>()};
+}
+
 namespace {
+
+std::string text_of(const PhaseCell& phase) {
+  return fmt::format("{}: {} x {} x {} s{}", phase.name, phase.epochs, phase.steps_per_epoch, phase.step_time_s,
+                     phase.before_s > 0 ? fmt::format(" + {} s", phase.before_s) : "");
+}
 
 struct CsvAppender {
   std::string& text;
@@ -31,6 +55,11 @@ struct CsvAppender {
     text += '"';
   }
   void operator()(const std::vector<std::string>& values) const { (*this)(fmt::format("{}", fmt::join(values, "; "))); }
+  void operator()(const std::vector<PhaseCell>& phases) const {
+    std::vector<std::string> texts;
+    for (const PhaseCell& phase : phases) texts.push_back(text_of(phase));
+    (*this)(texts);
+  }
 };
 
 struct JsonAppender {
@@ -49,7 +78,7 @@ struct JsonAppender {
     if (text.find_first_of(".e", from) == std::string::npos) text += ".0";
   }
   void operator()(const std::string& value) const { text += Json(value).dump(); }
-  void operator()(const std::vector<std::string>& values) const { text += Json(values).dump(); }
+  void operator()(const auto& list) const { text += Json(list).dump(); }
 };
 
 Cell cell_of(const Json& json) {
@@ -57,6 +86,7 @@ Cell cell_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
+  if (json.is_array() && !json.empty() && json.front().is_object()) return json.get<std::vector<PhaseCell>>();
   if (json.is_array()) return json.get<std::vector<std::string>>();
   return json.get<std::string>();
 }
@@ -77,6 +107,7 @@ bool holds(CellKind kind, const Cell& cell) {
     case CellKind::text: return std::holds_alternative<std::string>(cell);
     case CellKind::value: return holds(CellKind::number, cell) || holds(CellKind::text, cell);
     case CellKind::texts: return std::holds_alternative<std::vector<std::string>>(cell);
+    case CellKind::phases: return std::holds_alternative<std::vector<PhaseCell>>(cell);
   }
   return false;
 }

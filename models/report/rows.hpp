@@ -12,12 +12,23 @@
 
 namespace stepcast {
 
-/// Nothing, a truth value, a count, a number, a text, or texts, which CSV joins by "; ".
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+/// A phase of a run. JSON has it as an object; CSV as "name: epochs x steps_per_epoch x step_time_s s + before_s s".
+struct PhaseCell {
+  std::string name;
+  std::int64_t epochs = 0, steps_per_epoch = 0;
+  double step_time_s = 0;
+  double before_s = 0;  ///< paid once
+  double time_s = 0;    ///< of the phase
+  bool operator==(const PhaseCell&) const = default;
+};
+
+/// Nothing, a truth value, a count, a number, a text, or a list of texts or phases, which CSV joins by "; ".
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>,
+                          std::vector<PhaseCell>>;
 
 /// The type of a column's non-empty cells.
 /// A value is a number or a text.
-enum class CellKind { truth, count, number, text, texts, value };
+enum class CellKind { truth, count, number, text, texts, phases, value };
 
 /// Whether a column of this kind can hold the cell. Every column can hold nothing, and a count is also a number.
 bool holds(CellKind kind, const Cell& cell);

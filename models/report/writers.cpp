@@ -27,18 +27,6 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
   return json;
 }
 
-Json phases_json(const RunReport& run) {
-  Json phases = Json::array();
-  for (const PhaseReport& phase : run.phases)
-    phases.push_back({{"name", phase.name},
-                      {"epochs", phase.epochs},
-                      {"steps_per_epoch", phase.steps_per_epoch},
-                      {"step_time_s", phase.step.si()},
-                      {"before_s", phase.before.si()},
-                      {"time_s", phase.time.si()}});
-  return phases;
-}
-
 /// The notes of all points, each text once. Its name is the note's code, with a number behind from the second text on:
 /// "gathered-messages", "gathered-messages.2".
 class NoteTexts {
@@ -133,7 +121,6 @@ Json report_document(const Report& report, const Json& manifest) {
     Json row = Json::object();
     for (const Metric& column : columns) row[column.name] = json_of(column.value(point));
     row["notes"] = texts.names_of_all(point.notes);
-    if (point.run) row["run_phases"] = phases_json(*point.run);
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     if (!report.failed.empty()) row["error"] = nullptr;
     json["points"].push_back(std::move(row));

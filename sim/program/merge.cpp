@@ -5,6 +5,7 @@
 
 #include "program/streams.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/filled_columns.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
@@ -15,6 +16,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> shards;
   std::string csv, json_lines;
+  bool wide = false;
 };
 
 int merge(MergeOptions options) {
@@ -26,7 +28,9 @@ int merge(MergeOptions options) {
   const ShardHeader& header = shards.front().header();
 
   std::optional<StreamedOutput> csv, json_lines;
-  if (!options.csv.empty()) csv.emplace(options.csv).write(csv_header(header.columns));
+  if (!options.csv.empty())
+    csv.emplace(options.csv, options.wide ? nullptr : StreamedOutput::Filter(write_filled_columns))
+        .write(csv_header(header.columns));
   if (!options.json_lines.empty()) json_lines.emplace(options.json_lines);
   std::size_t failed = 0;
   for (std::size_t point = 0; point < header.points; ++point) {
@@ -51,6 +55,7 @@ void add_merge(Command& program, Invocation& invocation) {
   command.add_option("shards", options->shards, "all files that stepcast sweep --shard wrote of one study").required();
   command.add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
       .type_name("PATH");
+  command.add_flag("--wide", options->wide, kWideCsv);
   command.add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output").type_name("PATH");
   command.footer("Example: stepcast merge study.shard-*.jsonl --csv study.csv");
   command.callback([options, &invocation] { invocation.exit_code = merge(*options); });

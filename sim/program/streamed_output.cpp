@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,21 +18,24 @@ void StreamedOutput::Close::operator()(std::FILE* file) const {
   if (file != stdout) std::fclose(file);
 }
 
-StreamedOutput::StreamedOutput(const std::string& path) : name_(path) {
-  if (path == "-") {
-    file_.reset(stdout);
+StreamedOutput::StreamedOutput(const std::string& path, Filter filter) : name_(path), filter_(std::move(filter)) {
+  if (path != "-" && !is_special(path)) {
+    target_ = followed(path);
+    partial_ = target_.string() + ".partial";
+    open_partial();
     return;
   }
-  if (is_special(path)) {
-    file_.reset(std::fopen(path.c_str(), "wb"));
-    if (!file_) fail();
-    return;
-  }
-  target_ = followed(path);
-  partial_ = target_.string() + ".partial";
-  const int descriptor = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  file_.reset(path == "-" ? stdout : std::fopen(path.c_str(), "wb"));
+  if (!file_) fail();
+  if (!filter_) return;
+  filtered_ = std::exchange(file_, std::unique_ptr<std::FILE, Close>(std::tmpfile()));
+  if (!file_) fail();
+}
+
+void StreamedOutput::open_partial() {
+  const int descriptor = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) fail();
-  file_.reset(::fdopen(descriptor, "wb"));
+  file_.reset(::fdopen(descriptor, "w+b"));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0)
     throw std::runtime_error(fmt::format("another process is writing {}", partial_.string()));
   if (::ftruncate(descriptor, 0) != 0) fail();
@@ -48,7 +52,25 @@ void StreamedOutput::write(std::string_view text) {
 
 void StreamedOutput::finish() {
   if (std::fflush(file_.get()) != 0) fail();
+  if (filter_) apply_filter();
+  if (!partial_.empty()) replace_target();
+}
+
+void StreamedOutput::apply_filter() {
+  const std::string beside = partial_.string() + ".filtered";
+  if (!partial_.empty()) filtered_.reset(std::fopen(beside.c_str(), "wb"));
+  if (!filtered_) fail();
+  std::rewind(file_.get());
+  filter_(file_.get(), [this](std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), filtered_.get()) != text.size()) fail();
+  });
+  if (std::fflush(filtered_.get()) != 0) fail();
   if (partial_.empty()) return;
+  if (std::rename(beside.c_str(), partial_.c_str()) != 0) fail();
+  file_ = std::move(filtered_);
+}
+
+void StreamedOutput::replace_target() {
   // The data must be on the disk before the file replaces the old one.
   if (::fsync(::fileno(file_.get())) != 0) fail();
   std::error_code error;

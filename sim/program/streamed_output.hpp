@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,8 +15,13 @@ namespace stepcast {
 /// next writer of PATH starts it anew.
 class StreamedOutput {
  public:
+  /// Reads all that was written, and writes what is to take its place.
+  using Write = std::function<void(std::string_view)>;
+  using Filter = std::function<void(std::FILE* all, const Write& write)>;
+
+  /// @param filter  of the complete output, if any; standard output and the like get all of it by finish() then
   /// @throws std::runtime_error naming path and cause, also when another process is writing the same file
-  explicit StreamedOutput(const std::string& path);
+  explicit StreamedOutput(const std::string& path, Filter filter = {});
   ~StreamedOutput();
   StreamedOutput(StreamedOutput&&) = default;
   StreamedOutput& operator=(StreamedOutput&&) = delete;
@@ -31,10 +37,15 @@ class StreamedOutput {
     void operator()(std::FILE* file) const;
   };
   [[noreturn]] void fail() const;
+  void open_partial();
+  void apply_filter();
+  void replace_target();
 
   std::string name_;
   std::filesystem::path target_, partial_;  ///< empty if nothing is renamed
   std::unique_ptr<std::FILE, Close> file_;
+  Filter filter_;
+  std::unique_ptr<std::FILE, Close> filtered_;  ///< where the filter writes, unless that is a file to be renamed
 };
 
 }  // namespace stepcast

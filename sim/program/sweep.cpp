@@ -15,6 +15,7 @@
 #include "sim/answer/answer.hpp"
 #include "sim/answer/point_rows.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/filled_columns.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/picture.hpp"
 #include "sim/program/point_progress.hpp"
@@ -32,7 +33,7 @@ struct SweepOptions {
   StudyOptions study;
   std::string csv, json_lines, shard, shard_file, cache;
   PictureOptions picture;
-  bool no_cache = false;
+  bool no_cache = false, wide = false;
   int jobs = 0;
 };
 
@@ -144,7 +145,8 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
   settings.cache = cache.get();
   std::vector<StreamedOutput> outputs;
   for (const OutputFile& file : files) {
-    outputs.emplace_back(file.path);
+    const bool drops_empty = file.format == RowFormat::csv && !options.wide;
+    outputs.emplace_back(file.path, drops_empty ? StreamedOutput::Filter(write_filled_columns) : nullptr);
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
       outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
@@ -240,6 +242,7 @@ void add_sweep(Command& program, Invocation& invocation) {
   add_evaluation(command, options->study);
   command.add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
       .type_name("PATH");
+  command.add_flag("--wide", options->wide, kWideCsv);
   command.add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output").type_name("PATH");
   add_picture(command, options->picture);
   command.add_option("--jobs", options->jobs, "processes at a time; under MPI, for each rank (default: one a core)")

@@ -15,11 +15,14 @@ namespace {
 Row row_of_all_types() { return {Cell(), Cell(true), Cell(std::int64_t{12}), Cell(0.5), Cell(std::string("text"))}; }
 
 Cell random_cell() {
-  switch (integer_between(0, 4)) {
+  switch (integer_between(0, 5)) {
     case 0: return {};
     case 1: return coin();
     case 2: return std::int64_t{integer_between(-1000000, 1000000)};
     case 3: return coin() ? static_cast<double>(integer_between(-9, 9)) : positive_between(1e-150, 1e150);
+    case 4:
+      return std::vector<PhaseCell>{{"warm-up", integer_between(1, 9), 7, positive_between(1e-9, 1e9), 0, 1.5},
+                                    {"rest", 1, 2, 3.0, 4.0, 10.0}};
     default: break;
   }
   const std::string texts[] = {"", "plain", "a,b", "say \"so\"", "two\nlines\r\n", "größer, µs", "null", "12", "\x01"};
@@ -39,6 +42,15 @@ TEST_CASE("a CSV row: nothing for no value, quotes only where RFC 4180 wants the
   CHECK(csv_row({Cell(std::string("a,b")), Cell(std::string("say \"so\"")), Cell(std::string("two\nlines"))}) ==
         "\"a,b\",\"say \"\"so\"\"\",\"two\nlines\"\n");
   CHECK(csv_header({"a", "b,c"}) == "a,\"b,c\"\n");
+}
+
+TEST_CASE("phases: a text in CSV, objects in JSON") {
+  const Row row{std::vector<PhaseCell>{{"all", 2, 3, 0.5, 0, 3}, {"rest", 1, 4, 0.25, 1.5, 2.5}}};
+  CHECK(csv_row(row) == "all: 2 x 3 x 0.5 s; rest: 1 x 4 x 0.25 s + 1.5 s\n");
+  const Json phases = Json::parse(json_row({"run_phases"}, row)).at("run_phases");
+  REQUIRE(phases.size() == 2);
+  CHECK(phases[1] == Json::parse(R"({"name": "rest", "epochs": 1, "steps_per_epoch": 4, "step_time_s": 0.25,
+                                     "before_s": 1.5, "time_s": 2.5})"));
 }
 
 TEST_CASE("a JSON line: null for no value, and a point in every number that is no count") {
