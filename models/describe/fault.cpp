@@ -55,7 +55,8 @@ ScenarioError::ScenarioError(std::vector<Fault> faults)
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string_view probe = name.substr(0, 64);
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, probe.size() / 3) + 1;
+  // One wrong letter in a name of two; two make another word of it.
+  std::size_t best_distance = probe.size() <= 2 ? probe.size() : std::max<std::size_t>(2, probe.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(probe, candidate);
     if (distance < best_distance) {

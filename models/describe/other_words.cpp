@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/describe/fault.hpp"
 
@@ -176,6 +177,10 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
   return {};
 }
 
+static NameHere near_kind(std::string_view word, const std::vector<std::string>& kinds) {
+  return name_here(word, kinds).value_or(NameHere{nearest(word, kinds), "", true});
+}
+
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys) {
   if (const auto here = name_here(word, keys); here && !here->is_spelling)
     return here->name.empty() ? here->field : fmt::format("that is \"{}\" here", here->name);
@@ -183,11 +188,28 @@ std::string key_meant(std::string_view word, const std::vector<std::string>& key
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
 
+std::string words_here(std::string_view word) {
+  std::vector<std::string> names;
+  for (const OtherWord& other : kWords) {
+    if (other.word != plain(word)) continue;
+    std::string name = other.name.empty() ? std::string(other.field) : fmt::format("\"{}\"", other.name);
+    if (other.name.empty() && !name.empty()) return name;
+    if (!other.name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  return names.empty() ? "" : fmt::format("that is {} here", fmt::join(names, " or "));
+}
+
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds) {
-  const NameHere here = name_here(word, kinds).value_or(NameHere{nearest(word, kinds), "", true});
+  const NameHere here = near_kind(word, kinds);
   return here.name.empty()
              ? ""
              : fmt::format("{{\"kind\": \"{}\"{}{}}}", here.name, here.field.empty() ? "" : ", ", here.field);
+}
+
+std::string kind_meant(std::string_view word, const std::vector<std::string>& kinds) {
+  const NameHere here = near_kind(word, kinds);
+  return here.name.empty() || !here.field.empty() ? part_meant(word, kinds) : fmt::format("\"{}\"", here.name);
 }
 
 }  // namespace stepcast

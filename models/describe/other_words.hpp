@@ -23,8 +23,15 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
 /// similar spelling. Returns "" if no key is similar.
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys);
 
+/// What `word` means here, for a message: "that is "width" or "ratio" here", or the advice for what stepcast does not
+/// have. Returns "" for a word that no other tool has.
+std::string words_here(std::string_view word);
+
 /// The part, as JSON, that `word` seems to mean among these kinds, by name_here or else by similar spelling. Returns ""
 /// if no kind is similar.
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds);
+
+/// The same where a kind's name alone stands for the part: "\"all-reduce\"".
+std::string kind_meant(std::string_view word, const std::vector<std::string>& kinds);
 
 }  // namespace stepcast

@@ -102,7 +102,7 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
   std::string allowed = fmt::format("{}{}a path ending in .json", fmt::join(known, ", "), known.empty() ? "" : ", or ");
   if (!kinds.empty()) allowed += fmt::format(", or one of {}, or an object with that \"kind\"", fmt::join(kinds, ", "));
   const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known),
-                    meant = part_meant(reference, kinds);
+                    meant = kind_meant(reference, kinds);
   std::string remedy;
   const std::string other = part_named(reference, part, std::array{folder, folder_, library_});
   if (!other.empty()) remedy = fmt::format("that is a {}", other);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
+#include "models/describe/other_words.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {
@@ -39,10 +40,12 @@ std::string find_field(const Study& study, const std::string& name) {
   if (!alike.empty())
     throw std::invalid_argument(
         fmt::format("{}: {} fields end so; give the pointer of one: {}", name, alike.size(), fmt::join(alike, ", ")));
-  const std::string near = nearest(name, names);
+  std::string hint = words_here(name);
+  if (const std::string near = nearest(name, names); hint.empty() && !near.empty())
+    hint = fmt::format("did you mean {}?", near);
   throw std::invalid_argument(
-      fmt::format("{}: no field of the scenario ends so; give a JSON pointer, such as /cluster/link/bandwidth{}", name,
-                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      fmt::format("{}: no field of the scenario ends so; give a JSON pointer, such as /cluster/link/bandwidth{}{}",
+                  name, hint.empty() ? "" : "; ", hint));
 }
 
 }  // namespace stepcast

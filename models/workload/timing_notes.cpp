@@ -183,7 +183,9 @@ Notes timing_notes(const WorkloadTable& table) {
     notes.push_back(
         {NoteCode::unmeasured_constants,
          fmt::format("{} from the profile \"{}\", not measured: {}",
-                     table.measured ? "each layer's part follows" : "layer times follow", profile.name, constants)});
+                     table.measured ? "each layer's part follows"
+                                    : fmt::format("layer times in {} follow", name_of(compute_dtype_of(table))),
+                     profile.name, constants)});
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
     notes.push_back({NoteCode::extrapolated_layers,

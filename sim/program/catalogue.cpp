@@ -1,8 +1,10 @@
 #include "sim/program/catalogue.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/collective/collective.hpp"
 #include "models/describe/note.hpp"
@@ -197,11 +199,19 @@ std::vector<std::string> names_of_files(const std::vector<fs::path>& files) {
   return names;
 }
 
+/// Names that a message offers.
+constexpr std::size_t kMostMeant = 6;
+
 std::string meant(const std::string& name, const std::vector<std::string>& names) {
   std::error_code error;
   const std::string file = name + ".json";
   const std::string near = fs::is_regular_file(file, error) ? file : nearest(name, names);
-  return near.empty() ? "" : fmt::format("did you mean {}?", near);
+  if (!near.empty()) return fmt::format("did you mean {}?", near);
+  std::set<std::string> longer;
+  if (name.size() > 2)
+    for (const std::string& other : names)
+      if (other.find(name) != std::string::npos) longer.insert(other);
+  return longer.empty() || longer.size() > kMostMeant ? "" : fmt::format("did you mean {}?", fmt::join(longer, " or "));
 }
 
 std::string singular_of(const std::string& shelf) {

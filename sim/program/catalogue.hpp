@@ -27,8 +27,8 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
 /// Returns "quickstart" for .../quickstart.json.
 std::vector<std::string> names_of_files(const std::vector<std::filesystem::path>& files);
 
-/// Returns "did you mean quickstart?" for NAME.json in the working folder, or else for the nearest name; "" if none is
-/// near.
+/// Returns "did you mean quickstart?" for NAME.json in the working folder, or else for the nearest name, or for the
+/// few that contain it; "" if none is near.
 std::string meant(const std::string& name, const std::vector<std::string>& names);
 
 /// Returns "workload" for "workloads".

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
+#include "models/describe/other_words.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/study/part_file.hpp"
@@ -45,7 +46,7 @@ std::string shelf_of(const std::string& text) {
 }
 
 BadInput unknown(const std::string& name, const std::vector<std::string>& names) {
-  const std::string near = meant(name, names);
+  const std::string here = words_here(name), near = here.empty() ? meant(name, names) : here;
   return BadInput(fmt::format("{}: an unknown name; see stepcast list{}{}", name, near.empty() ? "" : "; ", near));
 }
 

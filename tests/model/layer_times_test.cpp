@@ -567,7 +567,7 @@ TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
   WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json",
                                       Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
   CHECK(notes(table) ==
-        "layer times follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
+        "layer times in fp32 follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
         "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
   table.profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   for (Evidence* evidence : {&table.profile->peaks[0].evidence, &table.profile->memory_bandwidth.evidence,
@@ -584,14 +584,14 @@ TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
       "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
   table.profile->range.clear();
   table.profile->memory_bandwidth.evidence = Evidence::assumed;
-  CHECK(notes(table) == "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n");
+  CHECK(notes(table) == "layer times in fp32 follow from the profile \"device\", not measured: memory bandwidth assumed\n");
   // With an entry for everything the constants price nothing.
   for (const Layer& layer : table.layers)
     if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr)
       table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
   // But the update: 25,557,032 parameters of 20 B at 100 GB/s and 161 launches, 5.27 ms, beside 175 layers of 3 us.
   CHECK(notes(table) ==
-        "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
+        "layer times in fp32 follow from the profile \"device\", not measured: memory bandwidth assumed\n"
         "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, "
         "whose own error is unknown: an error band leaves it out\n");
   table.profile->kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};

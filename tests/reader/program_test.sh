@@ -93,8 +93,8 @@ expect 2 run ../good.json --by step && prints_nothing
 expect 2 run ../good.json --best 0 && prints_nothing
 
 expect 0 run - && prints_something
-expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
-expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
+expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times in fp32 follow from the profile "v100-datasheet", not measured'
+expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times in fp32 follow from the profile "v100-datasheet", not measured'
 expect 0 show workload resnet50 --variant pufferfish && prints '15,202,344 parameters'
 expect 0 show workload resnet50 --dtype bf16 && prints '51.11 MB of gradients (bf16)'  # 25,557,032 parameters of 2 bytes
 expect 3 show workload resnet50 --dtype bf17 && says 'found "bf17"'
@@ -110,7 +110,7 @@ printf '%s' '{"from": "resnet50", "batch": 64}' >out/laid-over.json
 printf '%s' '{"workers": 4, "link": {"bandwidth": "10Gbps"}, "description": "three machines under a desk"}' >out/clusters/lab.json
 printf '%s' '{"workers": 4, "link": {"bandwidth": "10G"}}' >out/clusters/broken.json
 for of in my-resnet workloads/my-resnet.json 'workload my-resnet' 'workload workloads/my-resnet.json' laid-over.json; do
-  expect 0 show $of --profile v100-datasheet && prints '25,557,032 parameters' && prints 'note: layer times follow from the profile "v100-datasheet"'
+  expect 0 show $of --profile v100-datasheet && prints '25,557,032 parameters' && prints 'note: layer times in fp32 follow from the profile "v100-datasheet"'
 done
 prints 'times of a pass of 64 on v100-datasheet'
 expect 0 show workloads/my-resnet.json --variant pufferfish --json - && prints '"parameters": 15202344'
@@ -160,7 +160,7 @@ done
 expect 0 list clusters && prints 'lab1'
 [[ $(grep -c 'cannot be used' stdout) == 1 ]] || fail 'another than broken.json cannot be used'
 for profile in ours profiles/ours.json; do
-  expect 0 show workloads/mine.json --profile $profile && prints 'note: layer times follow from the profile'
+  expect 0 show workloads/mine.json --profile $profile && prints 'note: layer times in fp32 follow from the profile'
 done
 expect 3 show workloads/mine.json --profile nowhere.json && says '--profile: found "nowhere.json"' && says 'relative to the working folder'
 cp out/clusters/lab1.json stdin
