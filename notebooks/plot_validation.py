@@ -3,8 +3,7 @@
 
     stepcast validate --json RESULT.json && plot_validation.py RESULT.json PLOT.png
 
-Rates (throughput, bandwidth) count as the times that they are inverse to, so that right of 1 a forecast is too slow.
-What a suite fitted is hollow and not counted. Needs matplotlib.
+Right of 1 a forecast is too slow. What a suite fitted is hollow and not counted. Needs matplotlib.
 """
 import json
 import sys
@@ -18,8 +17,7 @@ TICKS = [0.25, 0.3, 0.4, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4]
 
 def ratio(row):
     """Forecast over measured time."""
-    over = row["predicted"] / row["measured"]
-    return over if row["unit"] == "s" else 1 / over
+    return 1 + row["error"]
 
 
 def spread_out(count):

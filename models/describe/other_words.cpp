@@ -128,6 +128,8 @@ constexpr OtherWord kWords[] = {
     {"gpuspernode", "topology", "topology/gpus_per_node"},
     {"gpus", "workers", "workers"},
     {"gpu", "worker", "worker"},
+    {"cost", "prices", "prices"},
+    {"price", "prices", "prices"},
     // Servers.
     {"servers", "shards", "shards"},
     {"bsp", "synchronous", "synchronous"},

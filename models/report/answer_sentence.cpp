@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/report/goal.hpp"
+#include "models/report/other_trainings.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/text_table.hpp"
@@ -229,6 +230,16 @@ std::string answer_sentence(const Study& study, const Report& report) {
   }
   const std::string text = by_axis(study, scores, wins(metric), reports);
   return text.empty() ? by_counts(scores, wins(metric)) : text;
+}
+
+std::vector<std::string> answer_notes(const Study& study) {
+  const std::vector<std::string> choices = choices_of(study);
+  if (choices.empty() || study.points.size() > kMostArranged) return {};
+  std::vector<std::string> each;
+  for (const std::string& axis : study.axes)
+    if (std::find(choices.begin(), choices.end(), axis) == choices.end()) each.push_back(axis);
+  const std::string note = note_of_trainings(study, each);
+  return note.empty() ? std::vector<std::string>{} : std::vector<std::string>{note};
 }
 
 }  // namespace stepcast

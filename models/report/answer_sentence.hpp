@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/report/report.hpp"
 #include "models/study/study.hpp"
@@ -13,5 +14,8 @@ namespace stepcast {
 /// says the best point; for one point its step. Empty without an answered point.
 /// @pre the report's points are the study's
 std::string answer_sentence(const Study& study, const Report& report);
+
+/// What to know before trusting that sentence: that its alternatives are not the same training.
+std::vector<std::string> answer_notes(const Study& study);
 
 }  // namespace stepcast

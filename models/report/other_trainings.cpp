@@ -1,11 +1,15 @@
 #include "models/report/other_trainings.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/study/alternatives.hpp"
 
 namespace stepcast {
 namespace {
@@ -70,6 +74,25 @@ std::vector<std::string> differences_in_training(const std::vector<const Scenari
     if (values.size() > 1) differences.emplace_back(aspect.name);
   }
   return differences;
+}
+
+std::string note_of_trainings(const Study& study, const std::vector<std::string>& each) {
+  std::map<std::vector<std::string>, std::vector<const Scenario*>> alike;
+  for (const StudyPoint& point : study.points) {
+    std::vector<std::string> situation;
+    situation.reserve(each.size());
+    for (const std::string& axis : each) situation.push_back(value_on(point.coordinates, axis));
+    alike[situation].push_back(&point.scenario);
+  }
+  std::vector<std::string> differences;
+  for (const auto& [situation, scenarios] : alike)
+    for (std::string& difference : differences_in_training(scenarios))
+      if (std::find(differences.begin(), differences.end(), difference) == differences.end())
+        differences.push_back(std::move(difference));
+  if (differences.empty()) return "";
+  return fmt::format(
+      "the points differ in training ({}), whose accuracy is not forecast: the first need not be the best",
+      fmt::join(differences, ", "));
 }
 
 }  // namespace stepcast

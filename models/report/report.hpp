@@ -105,10 +105,11 @@ struct Report {
   /// Whether the scenario gives it. Otherwise, a row's baseline is one worker that trains the same alone.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  AxisUnits axis_units{};             ///< of each axis (axis_columns.hpp); empty: none has a unit
-  std::string answer{};               ///< the study's answer in a sentence (answer_sentence.hpp); may be empty
-  std::vector<PointReport> points;    ///< points with an answer, in the study's order
-  std::vector<FailedPoint> failed{};  ///< the others, in that order too
+  AxisUnits axis_units{};                   ///< of each axis (axis_columns.hpp); empty: none has a unit
+  std::string answer{};                     ///< the study's answer in a sentence (answer_sentence.hpp); may be empty
+  std::vector<std::string> answer_notes{};  ///< what to know before trusting that answer
+  std::vector<PointReport> points;          ///< points with an answer, in the study's order
+  std::vector<FailedPoint> failed{};        ///< the others, in that order too
 };
 
 /// A scenario's workload and the answers for its step.

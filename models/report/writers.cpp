@@ -105,6 +105,7 @@ Json report_document(const Report& report, const Json& manifest) {
   json["name"] = report.name;
   json["description"] = report.description;
   json["answer"] = report.answer;
+  json["answer_notes"] = report.answer_notes;
   json["baseline"] = report.baseline;
   json["baseline_given"] = report.given_baseline;
   json["axes"] = report.axes;

@@ -131,6 +131,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   const PlatformFacts* platform = find_platform(document, scenario.cluster, reading.faults);
   const std::string gpu = find_gpu(document, scenario, reading.faults);
   scenario.workload = read_workload(document, gpu, reading.faults);
+  price_codec_by(gpu, scenario);
   check_data_set(scenario, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
   share_global_batch(scenario, reading.impossible);
@@ -213,18 +214,30 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
   scenario.workload_written = std::exchange(scenario.workload, table);
 }
 
+/// The cluster's GPU runs a compressor's kernels, too, unless a device is named.
+void ScenarioReader::price_codec_by(const std::string& gpu, Scenario& scenario) const {
+  const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor) &&
+                          !std::holds_alternative<RatioCompressor>(scenario.compressor);
+  if (compresses && !gpu.empty() && !scenario.codec.device && scenario.workload && !scenario.workload->profile)
+    scenario.codec.device = gpus_.at(gpu).profile;
+}
+
 std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults) {
   Shared<std::string>& gpu = scenario.cluster.gpu;
   if (!gpu) return "";
   constexpr const char* pointer = "/cluster/gpu";
   try {
     const std::string path = files_.find("profile", *gpu, document.origins.file_of(pointer), pointer).string();
-    const auto [known, is_new] = gpus_.try_emplace(path);
-    if (is_new) known->second = gpu_of(sound_profile(files_.read(path), path));
-    scenario.cluster_gpu = known->second;
+    const std::string absolute = std::filesystem::absolute(path).string();
+    const auto [known, is_new] = gpus_.try_emplace(absolute);
+    if (is_new) {
+      known->second.profile = sound_profile(files_.read(path), path);
+      known->second.gpu = gpu_of(*known->second.profile);
+    }
+    scenario.cluster_gpu = known->second.gpu;
     // The canonical document may be read from another folder, so the path must be absolute.
     if (gpu->ends_with(".json")) gpu = std::filesystem::absolute(path).lexically_normal().string();
-    return std::filesystem::absolute(path).string();
+    return absolute;
   } catch (const ScenarioError& error) {
     for (Fault fault : error.faults()) {
       if (fault.pointer == pointer) fault.file.clear();  // the caller with the document fills in the place

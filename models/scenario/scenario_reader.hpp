@@ -50,6 +50,7 @@ class ScenarioReader {
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, const std::string& gpu,
                                                      std::vector<Fault>& faults);
   /// The file of the profile that the cluster names; "" if there is none. The scenario records it.
+  void price_codec_by(const std::string& gpu, Scenario& scenario) const;
   std::string find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults);
 
   /// Makes the path of the cluster's platform file absolute.
@@ -65,7 +66,11 @@ class ScenarioReader {
   std::map<std::string, PlatformFacts> platforms_;  ///< by file
   /// The key is the document and the GPU's file that provides a profile.
   std::map<std::pair<const Json*, std::string>, std::shared_ptr<const WorkloadTable>> tables_;
-  std::map<std::string, std::string> gpus_;  ///< gpu_of, by profile file
+  struct Gpu {
+    Shared<DeviceProfile> profile;
+    std::string gpu;  ///< gpu_of
+  };
+  std::map<std::string, Gpu> gpus_;  ///< by profile file
   /// The key is the original table, batch and accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
       shared_out_;

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include <boost/math/statistics/univariate_statistics.hpp>
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
@@ -32,7 +31,19 @@ bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
   return std::abs(a.measured - b.measured) > a.spread.value_or(0) * a.measured + b.spread.value_or(0) * b.measured;
 }
 
+std::vector<double> scored_errors(const std::vector<ValidationRow>& rows) {
+  std::vector<double> errors;
+  for (const ValidationRow& row : rows)
+    if (!row.fitted) errors.push_back(row.error());
+  return errors;
+}
+
 }  // namespace
+
+double ValidationRow::error() const {
+  const bool is_time = quantity == MeasuredQuantity::step_time;
+  return (is_time ? predicted / measured : measured / predicted) - 1;
+}
 
 const Metric& metric_of(MeasuredQuantity quantity) {
   for (const Metric& metric : metrics())
@@ -42,12 +53,10 @@ const Metric& metric_of(MeasuredQuantity quantity) {
 
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
   ValidationSummary summary;
-  std::vector<double> sizes;
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> situations;  // rows with their alternative
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].fitted) continue;
     const double error = rows[i].error();
-    sizes.push_back(std::abs(error));
     if (!summary.largest_error || std::abs(error) > std::abs(*summary.largest_error)) {
       summary.largest_error = error;
       summary.worst = i;
@@ -62,9 +71,33 @@ ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::
     }
     others.emplace_back(i, own);
   }
-  summary.predictions = sizes.size();
-  if (!sizes.empty()) summary.median_error = boost::math::statistics::median(sizes);
+  summary.errors = summary_of(scored_errors(rows));
   return summary;
+}
+
+ValidationSummary summary_of_all(const std::vector<Validation>& validations) {
+  ValidationSummary all;
+  std::vector<double> errors;
+  for (const Validation& v : validations) {
+    for (const double error : scored_errors(v.rows)) errors.push_back(error);
+    all.pairs += v.summary.pairs;
+    all.ordered += v.summary.ordered;
+    const auto& largest = v.summary.largest_error;
+    if (largest && (!all.largest_error || std::abs(*largest) > std::abs(*all.largest_error)))
+      all.largest_error = largest;
+  }
+  all.errors = summary_of(std::move(errors));
+  return all;
+}
+
+std::map<int, ErrorSummary> errors_by_workers(const std::vector<Validation>& validations) {
+  std::map<int, std::vector<double>> errors;
+  for (const Validation& v : validations)
+    for (const ValidationRow& row : v.rows)
+      if (!row.fitted) errors[row.workers].push_back(row.error());
+  std::map<int, ErrorSummary> all;
+  for (auto& [workers, some] : errors) all.emplace(workers, summary_of(std::move(some)));
+  return all;
 }
 
 Validation validate(const Suite& suite, const Report& report) {
@@ -86,7 +119,8 @@ Validation validate(const Suite& suite, const Report& report) {
     if (!value)
       throw ModelError(fmt::format("{}: the forecast of {} has no {}", suite.name, describe_point(point.coordinates),
                                    name_of(m.quantity)));
-    validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
+    validation.rows.push_back(
+        {point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted, point.workers});
     if (!measured.insert(m.point).second) continue;
     for (const Note& note : point.notes)
       if (noted.insert(note.text).second) validation.notes.push_back(note);
@@ -111,11 +145,11 @@ std::vector<std::string> missed_limits(const Validation& validation) {
       missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states",
                                    title_of(validation), what, 100 * std::abs(*error), 100 * *limit));
   };
-  if (s.predictions == 0 && (validation.tolerance.median || validation.tolerance.largest))
+  if (s.errors.count == 0 && (validation.tolerance.median || validation.tolerance.largest))
     missed.push_back(
         fmt::format("{}: all rows are fitted, so nothing is left to hold against the tolerance that the suite states",
                     title_of(validation)));
-  check("median", s.median_error, validation.tolerance.median);
+  check("median", s.errors.median, validation.tolerance.median);
   check("largest", s.largest_error, validation.tolerance.largest);
   return missed;
 }

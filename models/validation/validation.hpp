@@ -1,25 +1,27 @@
 // Predictions beside measurements: the error of the forecast, and whether it ranks the alternatives as measured.
 //
-//   error              predicted/measured - 1
+//   error              forecast over measured time, minus 1: negative if the forecast is too fast. A rate (throughput,
+//                      speedup, bandwidth) counts as the time that it is inverse to: measured/predicted - 1.
 //   summaries          over the rows that set no constant of the study; the others are met by construction
-//   median |error|     the middle |error|, or the mean of the middle two of an even number
 //   ordered pairs      of two rows of one quantity, the one measured larger is also predicted larger, strictly.
 //                      The rows of a pair differ on the suite's axis of alternatives and on no other. Rows measured
 //                      within their spreads of each other, |m - m'| <= s·m + s'·m', rank nothing and make no pair.
-//                      (2·ordered/pairs - 1 is Kendall's tau of one such set without ties.)
+//   tau                Kendall's: 2·ordered/pairs - 1, which is 1 if all are in order and 0 by chance
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/report/metrics.hpp"
 #include "models/study/suite.hpp"
+#include "models/validation/error_summary.hpp"
 
 namespace stepcast {
 
 /// Version of the JSON document's shape. It increases when a field changes its meaning or is removed.
-inline constexpr int kValidationSchemaVersion = 1;
+inline constexpr int kValidationSchemaVersion = 2;
 
 /// One measured value beside the predicted one, both in SI.
 struct ValidationRow {
@@ -30,16 +32,21 @@ struct ValidationRow {
   double predicted = 0;
   Evidence evidence = Evidence::measured;
   std::optional<std::string> fitted;  ///< the constant that was fitted to this row
+  int workers = 1;                    ///< of the point's cluster
 
-  [[nodiscard]] double error() const { return predicted / measured - 1; }
+  [[nodiscard]] double error() const;
 };
 
 struct ValidationSummary {
-  std::size_t predictions = 0;          ///< rows that were not fitted
-  std::optional<double> median_error;   ///< of |error|; empty without predictions, like the next
+  ErrorSummary errors;                  ///< of the rows that were not fitted
   std::optional<double> largest_error;  ///< the error of the largest magnitude, with its sign
   std::size_t worst = 0;                ///< its row
   std::size_t pairs = 0, ordered = 0;
+
+  [[nodiscard]] std::optional<double> tau() const {
+    if (pairs == 0) return {};
+    return 2.0 * static_cast<double>(ordered) / static_cast<double>(pairs) - 1;
+  }
 };
 
 struct Validation {
@@ -66,6 +73,12 @@ const Metric& metric_of(MeasuredQuantity quantity);
 
 /// @param alternatives  the axis of alternatives to rank; empty: there are no pairs
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);
+
+/// All suites as one: the errors of all rows, and the pairs of each suite. Its `worst` is void.
+ValidationSummary summary_of_all(const std::vector<Validation>& validations);
+
+/// The errors by number of workers.
+std::map<int, ErrorSummary> errors_by_workers(const std::vector<Validation>& validations);
 
 /// @param report  of the suite's study
 /// @throws ModelError when the report lacks the prediction of a measured quantity, naming it

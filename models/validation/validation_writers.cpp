@@ -77,7 +77,9 @@ constexpr RowColumn kColumns[] = {
     {"spread", "standard deviation of repeated measurements over their mean",
      [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
     {"predicted", "the forecast", [](const ValidationRow& r) { return Cell(r.predicted); }},
-    {"error", "predicted/measured - 1", [](const ValidationRow& r) { return Cell(r.error()); }},
+    {"error", "forecast over measured time, minus 1; a rate counts as the time that it is inverse to",
+     [](const ValidationRow& r) { return Cell(r.error()); }},
+    {"workers", "of the point's cluster", [](const ValidationRow& r) { return Cell(std::int64_t{r.workers}); }},
     {"evidence", "kind of source of the measured value",
      [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
     {"fitted", "the constant of the study that was set from this row, which therefore tests nothing",
@@ -85,6 +87,40 @@ constexpr RowColumn kColumns[] = {
 };
 
 Json optional_json(const auto& value) { return value ? Json(*value) : Json(); }
+
+Json errors_json(const ErrorSummary& errors) {
+  return {{"predictions", errors.count},
+          {"median_absolute_error", optional_json(errors.median)},
+          {"p90_absolute_error", optional_json(errors.p90)},
+          {"bias", optional_json(errors.bias)}};
+}
+
+Json summary_json(const ValidationSummary& s) {
+  Json json = errors_json(s.errors);
+  json["largest_error"] = optional_json(s.largest_error);
+  json["pairs"] = s.pairs;
+  json["ordered_pairs"] = s.ordered;
+  json["tau"] = optional_json(s.tau());
+  return json;
+}
+
+Json by_workers_json(const std::vector<Validation>& validations) {
+  Json list = Json::array();
+  for (const auto& [workers, errors] : errors_by_workers(validations)) {
+    list.push_back({{"workers", workers}});
+    list.back().update(errors_json(errors));
+  }
+  return list;
+}
+
+/// Count, median, p90 and bias.
+std::vector<std::string> error_cells(const ErrorSummary& errors) {
+  const auto cell = [](const std::optional<double>& value, std::string (*text)(double)) {
+    return value ? text(*value) : "-";
+  };
+  return {fmt::format("{}", errors.count), cell(errors.median, tenths), cell(errors.p90, tenths),
+          cell(errors.bias, signed_percent)};
+}
 
 }  // namespace
 
@@ -116,16 +152,32 @@ std::string to_table(const Validation& validation) {
   return text;
 }
 
-std::string summary_line(const Validation& validation) {
-  const ValidationSummary& s = validation.summary;
-  std::string text =
-      fmt::format("{}: {} prediction{}", title_of(validation), s.predictions, s.predictions == 1 ? "" : "s");
-  if (s.predictions > 0)
-    text += fmt::format(", median |error| {}, largest {} ({})", tenths(*s.median_error),
-                        signed_percent(*s.largest_error), describe_point(validation.rows[s.worst].coordinates));
-  if (s.pairs > 0)
-    text += fmt::format("; {} of {} pair{} ordered as measured", s.ordered, s.pairs, s.pairs == 1 ? "" : "s");
-  return text + "\n";
+std::string summary_table(const std::vector<Validation>& validations) {
+  TextTable table(1, 6);
+  table.add({"errors of time", "rows", "median", "p90", "bias", "tau", "largest", "of the row"});
+  const auto add = [&](const std::string& name, const ValidationSummary& s, const std::string& worst) {
+    std::vector<std::string> cells{name};
+    for (std::string& cell : error_cells(s.errors)) cells.push_back(std::move(cell));
+    cells.push_back(s.tau() ? fmt::format("{:.2f}", *s.tau()) : "-");
+    cells.push_back(s.largest_error ? signed_percent(*s.largest_error) : "-");
+    cells.push_back(worst);
+    table.add(std::move(cells));
+  };
+  for (const Validation& v : validations)
+    add(title_of(v), v.summary, v.summary.largest_error ? describe_point(v.rows[v.summary.worst].coordinates) : "");
+  if (validations.size() > 1) add(fmt::format("all {} suites", validations.size()), summary_of_all(validations), "");
+  return table.text();
+}
+
+std::string workers_table(const std::vector<Validation>& validations) {
+  TextTable table(0);
+  table.add({"workers", "rows", "median", "p90", "bias"});
+  for (const auto& [workers, errors] : errors_by_workers(validations)) {
+    std::vector<std::string> cells{fmt::format("{}", workers)};
+    for (std::string& cell : error_cells(errors)) cells.push_back(std::move(cell));
+    table.add(std::move(cells));
+  }
+  return table.text();
 }
 
 std::string to_csv(const std::vector<Validation>& validations) {
@@ -149,7 +201,6 @@ Json validation_document(const std::vector<Validation>& validations, const std::
   json["suites"] = Json::array();
   for (std::size_t i = 0; i < validations.size(); ++i) {
     const Validation& v = validations[i];
-    const ValidationSummary& s = v.summary;
     Json suite{{"name", v.name},     {"description", v.description},
                {"source", v.source}, {"assumes", v.assumes},
                {"axes", v.axes},     {"alternatives", optional_json(v.alternatives)},
@@ -163,17 +214,16 @@ Json validation_document(const std::vector<Validation>& validations, const std::
       cells["coordinates"] = coordinates_json(row.coordinates);
       suite["rows"].push_back(std::move(cells));
     }
-    suite["summary"] = Json{{"predictions", s.predictions},
-                            {"median_absolute_error", optional_json(s.median_error)},
-                            {"largest_error", optional_json(s.largest_error)},
-                            {"pairs", s.pairs},
-                            {"ordered_pairs", s.ordered},
-                            {"tolerance_missed", missed_limits(v)}};
+    suite["summary"] = summary_json(v.summary);
+    suite["summary"]["tolerance_missed"] = missed_limits(v);
+    suite["by_workers"] = by_workers_json({v});
     suite["unmeasured_points"] = v.unmeasured;
     suite["notes"] = coded(v.notes);
     suite["manifest"] = manifests.at(i);
     json["suites"].push_back(std::move(suite));
   }
+  json["summary"] = summary_json(summary_of_all(validations));
+  json["by_workers"] = by_workers_json(validations);
   return json;
 }
 

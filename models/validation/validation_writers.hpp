@@ -12,13 +12,18 @@ namespace stepcast {
 /// Title with the changes of the suite, source, one row for each measurement, then fitted constants and notes.
 std::string to_table(const Validation& validation);
 
-/// "NAME: 35 predictions, median |error| 6.1 %, largest -32 % (workers = 8); 41 of 44 pairs ordered as measured"
-std::string summary_line(const Validation& validation);
+/// A row for each suite: the summary of its errors, Kendall's tau, and its worst row. Of several suites, the last row is
+/// over all.
+std::string summary_table(const std::vector<Validation>& validations);
+
+/// The errors of all suites by number of workers.
+std::string workers_table(const std::vector<Validation>& validations);
 
 /// One header line, one line for each row of all suites, numbers in SI (throughput: samples/s).
 std::string to_csv(const std::vector<Validation>& validations);
 
-/// {"schema_version", "columns": {name: meaning}, "suites": [{..., "rows", "summary", "manifest"}]}
+/// {"schema_version", "columns": {name: meaning}, "suites": [{..., "rows", "summary", "by_workers", "manifest"}],
+/// "summary", "by_workers"}
 /// @param manifests  one for each validation
 Json validation_document(const std::vector<Validation>& validations, const std::vector<Json>& manifests);
 

@@ -15,6 +15,7 @@ h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.25rem 0 .6rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 p { margin: .4rem 0; max-width: 48rem; }
 .question { font-size: 1.1rem; color: var(--soft); }
+.but { max-width: 56rem; margin: .3rem 0; }
 .answer { font-size: clamp(1.35rem, 1rem + 1.6vw, 1.9rem); line-height: 1.25; font-weight: 650; margin: .7rem 0 .5rem; max-width: 56rem; text-wrap: balance; }
 .soft, .none, .unit { color: var(--soft); }
 .unit { font-weight: 400; white-space: nowrap; }

@@ -30,6 +30,7 @@ def header(study):
         lines.append(f'<p class="question">{escape(study.description)}</p>')
     if study.answer:
         lines.append(f'<p class="answer">{escape(sentence(study.answer))}</p>')
+    lines += [f'<p class="but">{escape(sentence(note[:1].upper() + note[1:]))}</p>' for note in study.answer_notes]
     return "\n".join([*lines, "</header>"])
 
 

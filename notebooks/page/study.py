@@ -21,6 +21,7 @@ class Study:
             raise CannotDraw("this is no report of stepcast run --json: a point is no object")
         self.document = document
         self.name, self.description = str(document["name"]), str(document.get("description") or "")
+        self.answer_notes = [str(note) for note in document.get("answer_notes") or []]
         self.answer, self.baseline = str(document.get("answer") or "").strip(), str(document.get("baseline") or "")
         self.axes = [str(axis) for axis in document["axes"]]
         self.meanings = {str(name): str(meaning) for name, meaning in document["columns"].items()}

@@ -424,7 +424,7 @@ def make_llama(writer):
     writer.suite(
         "llama-fsdp",
         description="Llama 2 of 7 to 70 billion parameters on 128 A100s and 96 H100s by FSDP, on sequences of 4096 tokens",
-        assumes="no constant is fitted to these rows: the profiles a100-llm and h100-llm have the shares of the peaks that MPT reached (mpt-a100-80gb, mpt-h100-80gb), FlashAttention-2's from its papers. But that norms and rotary positions are simple operations there was looked up after a first comparison with these rows, in which 7B was 21 and 41 % too fast; "
+        assumes="no constant is fitted to these rows: the profiles a100-llm and h100-llm have the shares of the peaks that MPT reached (mpt-a100-80gb, mpt-h100-80gb), FlashAttention-2's from its papers. But that norms and rotary positions are simple operations there was looked up after a first comparison with these rows, in which 7B was 18 and 29 % too fast; "
                 "400 and 800 Gb/s between nodes as eight NICs; every second block of 13B computed again (inferred, see measurements/llama_fsdp.csv), all blocks of 34B and 70B; they are counted as Hugging Face's, where the Foundation Model Stack's rotary positions move more bytes. Sharded over all GPUs, as the source says, though a later table of its authors has 7B and 13B sharded inside machines. "
                 "Throughputs are published with two digits.",
         source="PyTorch blog, Maximizing training throughput using PyTorch FSDP, 13 March 2024, table 1 (measurements/llama_fsdp.csv).",

@@ -36,6 +36,7 @@ Report answer_study(const Study& study, int jobs, const PointProgress& progress)
     else report.failed.push_back({i, point.coordinates, std::move(answers[i].reason)});
   }
   report.answer = answer_sentence(study, report);
+  if (!report.answer.empty()) report.answer_notes = answer_notes(study);
   return report;
 }
 

@@ -169,7 +169,7 @@ bool tries_compressors(const Explanation& explanation, const Scenario& scenario)
 int explain(const ExplainOptions& options, const Invocation& invocation) {
   Study study = load(options.study);
   require_one_point(study, "explain");
-  print_notes(study);
+  print_notes(options.study, study);
   const std::string of_phases = choose_phase(study.points.front(), options.phase);
   check_outputs({options.study.file}, {options.scenario, options.json});
   const Json document = document_of(study.points.front().scenario);

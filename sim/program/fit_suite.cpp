@@ -130,7 +130,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   const Suite before = changes.empty() ? suite : changed_suite(suite, changes, default_library());
   require_equations(before);
   const Validation unfitted = validate(before, answer_whole_study(before.study, jobs));
-  if (unfitted.summary.predictions == 0)
+  if (unfitted.summary.errors.count == 0)
     throw UsageError("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
   std::vector<AxisRange> ranges;
   for (const Field& field : fields) ranges.push_back(field.range);
@@ -152,7 +152,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
     at_end.push_back(fit.matters[i] && (fit.values[i] == ranges[i].from || fit.values[i] == ranges[i].to));
   }
   if (!errors_at(shorter).empty()) fit.values = shorter;
-  const double earlier = *unfitted.summary.median_error, after = *validation_at(fit.values).summary.median_error;
+  const double earlier = *unfitted.summary.errors.median, after = *validation_at(fit.values).summary.errors.median;
 
   FittedSuite all = told(suite, fields, ranges, fit, at_end, earlier, after);
   all.suite = after < earlier ? at_values(suite, changes, fields, fit.values) : before;

@@ -186,10 +186,20 @@ std::vector<NearSetting> near_settings(const StudyPoint& point, Seconds measured
   return near;
 }
 
+/// MeasuredStep::assumed.
+std::string assumed_by(const Scenario& scenario) {
+  if (!scenario.workload) return "";
+  const WorkloadTable& table = *scenario.workload;
+  std::string text = fmt::format("batch {}", table.batch);
+  if (table.accumulation > 1) text += fmt::format(" x {}", table.accumulation);
+  if (table.transformer) text += fmt::format(", sequences of {}", table.transformer->sequence);
+  return text + fmt::format(", {}", name_of(compute_dtype_of(table)));
+}
+
 }  // namespace
 
 MeasuredStep explain_measured(const StudyPoint& point, const PointReport& report, Seconds measured, int jobs) {
-  MeasuredStep step{measured, report.answers.shown().step};
+  MeasuredStep step{measured, report.answers.shown().step, assumed_by(point.scenario)};
   for (const Suspect& suspect : suspects_of(point.scenario)) {
     const std::optional<double> value = value_for(point, suspect, measured, jobs);
     PossibleCause cause{suspect.name, "", value};
@@ -208,6 +218,8 @@ std::string to_text(const MeasuredStep& step) {
                                      ? "alike"
                                      : fmt::format("{} too {}", tenths(std::abs(error)), error < 0 ? "fast" : "slow"));
   if (std::abs(error) < 5e-4) return text;
+  if (!step.assumed.empty())
+    text += fmt::format("the forecast is for {}: is that what was measured? (--batch, --dtype)\n", step.assumed);
   TextTable table(2);
   std::vector<std::string> others;
   for (const PossibleCause& cause : step.causes)
@@ -231,11 +243,9 @@ Json measured_json(const MeasuredStep& step) {
   Json near = Json::array();
   for (const NearSetting& one : step.near)
     near.push_back({{"meaning", one.meaning}, {"set", one.set}, {"step_time_s", one.step.si()}});
-  return {{"step_time_s", step.measured.si()},
-          {"forecast_s", step.forecast.si()},
-          {"error", step.error()},
-          {"causes", std::move(causes)},
-          {"near_settings", std::move(near)}};
+  return {{"step_time_s", step.measured.si()}, {"forecast_s", step.forecast.si()},
+          {"assumed", step.assumed},           {"error", step.error()},
+          {"causes", std::move(causes)},       {"near_settings", std::move(near)}};
 }
 
 }  // namespace stepcast

@@ -26,6 +26,7 @@ struct NearSetting {
 
 struct MeasuredStep {
   Seconds measured{}, forecast{};
+  std::string assumed{};  ///< "batch 32, fp32": what the forecast is for, which a training script may have otherwise
   std::vector<PossibleCause> causes{};
   std::vector<NearSetting> near{};  ///< the nearest first
 

@@ -10,6 +10,7 @@
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/point_progress.hpp"
+#include "sim/program/slow_kernels.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/verdict.hpp"
 #include "sim/replay/processes.hpp"
@@ -26,9 +27,10 @@ struct PageOptions {
 int make_page(const PageOptions& options, const Invocation& invocation) {
   if (!options.output.ends_with(".html")) throw UsageError("--output", options.output + " must end in .html");
   const Study study = load(options.study);
-  print_notes(study);
+  print_notes(options.study, study);
   check_outputs({options.study.file}, {options.output});
-  const Report report = answer_study(study, options.jobs, shown_progress());
+  Report report = answer_study(study, options.jobs, shown_progress());
+  add_slow_kernels(options.study, study, options.jobs, report);
   make_with_script("make_page.py", report_document(report, make_manifest(study, invocation.arguments)), options.output);
   tell("stepcast: wrote {}\n", options.output);
   return judge_report(source_of(options.study), study, report);

@@ -63,27 +63,6 @@ const Metric* metric_asked(const RunOptions& options) {
   return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_metric(options.by); });
 }
 
-/// A footnote if the ranked points are not the same training.
-std::string note_of_trainings(const Study& study, const std::vector<std::string>& each) {
-  // Ranked points by their situation on the axes of --each.
-  std::map<std::vector<std::string>, std::vector<const Scenario*>> ranked;
-  for (const StudyPoint& point : study.points) {
-    std::vector<std::string> situation;
-    situation.reserve(each.size());
-    for (const std::string& axis : each) situation.push_back(value_on(point.coordinates, axis));
-    ranked[situation].push_back(&point.scenario);
-  }
-  std::vector<std::string> differences;
-  for (const auto& [situation, scenarios] : ranked)
-    for (std::string& difference : differences_in_training(scenarios))
-      if (std::find(differences.begin(), differences.end(), difference) == differences.end())
-        differences.push_back(std::move(difference));
-  if (differences.empty()) return "";
-  return note_lines(
-      {fmt::format("the points differ in training ({}), whose accuracy is not forecast: the first need not be the best",
-                   fmt::join(differences, ", "))});
-}
-
 /// The metrics that --columns names.
 std::vector<const Metric*> columns_asked(const RunOptions& options) {
   std::vector<const Metric*> columns;
@@ -97,11 +76,12 @@ std::string table_of(const RunOptions& options, const TableOptions& layout, cons
                      const std::vector<std::string>& each, const Study& study, const Report& report) {
   if (options.best && !report.points.empty()) {
     const Metric& metric = read_option("--by", [&]() -> const Metric& { return choose_metric(report.points, by); });
-    return to_ranking(report, metric, *options.best, each, layout) + note_of_trainings(study, each) +
-           slow_kernels_sentence(options.study, study, report, options.jobs);
+    std::vector<std::string> notes = report.answer_notes;
+    if (std::string ranked = note_of_trainings(study, each); !ranked.empty()) notes.push_back(std::move(ranked));
+    return to_ranking(report, metric, *options.best, each, layout) + note_lines(notes);
   }
   std::string answer = report.answer;
-  if (!answer.empty()) answer += "\n" + slow_kernels_sentence(options.study, study, report, options.jobs);
+  if (!answer.empty()) answer += "\n" + note_lines(report.answer_notes);
   return fmt::format("{}{}{}", answer, layout.markdown && !answer.empty() ? "\n" : "", to_table(report, layout));
 }
 
@@ -110,15 +90,6 @@ std::optional<MeasuredStep> measured_of(const RunOptions& options, const Study& 
   if (options.measured.empty() || report.points.empty()) return {};
   const Seconds measured = read_measured(options);
   return explain_measured(study.points.front(), report.points.front(), measured, options.jobs);
-}
-
-/// On a cluster of machines --link is each NIC's, which a number of 10 Gb/s for the whole machine would mistake.
-void tell_of_nics(const StudyOptions& options, const Study& study) {
-  const Cluster& cluster = study.points.front().scenario.cluster;
-  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  if (nodes && nodes->nics > 1 && is_given(options.words, "--link"))
-    tell("stepcast: note: --link is each NIC's: a machine of {} workers has {} NICs of {}; --set nics=1 for one\n",
-         nodes->gpus_per_node, nodes->nics, human_text(cluster.link.bandwidth));
 }
 
 /// The axes that --each names.
@@ -159,13 +130,13 @@ int run(const RunOptions& given, const Invocation& invocation) {
     read_measured(options);
     require_one_point(study, "--measured");
   }
-  print_notes(study);
-  tell_of_nics(options.study, study);
+  print_notes(options.study, study);
   const std::string plot = picture_path(options, study);
   const std::vector<std::string> asked = picture_arguments(options.picture, study);
   check_outputs({options.study.file}, {options.csv, options.json, options.save}, plot);
   if (!options.save.empty()) save_scenario(options.study, options.save);
-  const Report report = answer_study(study, options.jobs, shown_progress());
+  Report report = answer_study(study, options.jobs, shown_progress());
+  if (options.csv != "-") add_slow_kernels(options.study, study, options.jobs, report);
 
   const std::optional<MeasuredStep> measured = measured_of(options, study, report);
   Json document;

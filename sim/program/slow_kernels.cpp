@@ -25,19 +25,21 @@ StudyOptions with_slow_kernels(StudyOptions options) {
   return options;
 }
 
-std::string slow_kernels_sentence(const StudyOptions& options, const Study& study, const Report& report, int jobs) {
+void add_slow_kernels(const StudyOptions& options, const Study& study, int jobs, Report& report) {
   const auto is_unmeasured = [](const PointReport& point) {
     return std::any_of(point.notes.begin(), point.notes.end(),
                        [](const Note& note) { return note.code == NoteCode::unmeasured_compressor; });
   };
   const auto is_replayed = [](const PointReport& point) { return point.answers.replay.has_value(); };
-  if (options.file == "-" || study.points.size() < 2 || !may_have_slow_kernels(study) ||
+  if (report.answer.empty() || options.file == "-" || study.points.size() < 2 || !may_have_slow_kernels(study) ||
       std::none_of(report.points.begin(), report.points.end(), is_unmeasured) ||
       std::any_of(report.points.begin(), report.points.end(), is_replayed))
-    return "";
+    return;
   const std::string answer = answer_study(load(with_slow_kernels(options)), jobs, shown_progress()).answer;
-  return fmt::format("with compressors' kernels {} times as long, as composed of a framework's operations: {}\n",
-                     kComposedSlowdown, answer == report.answer ? "the same" : answer);
+  report.answer_notes.insert(
+      report.answer_notes.begin(),
+      fmt::format("with compressors' kernels {} times as long, as composed of a framework's operations: {}",
+                  kComposedSlowdown, answer == report.answer ? "the same" : answer));
 }
 
 }  // namespace stepcast

@@ -17,6 +17,7 @@
 #include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "program/options.hpp"
+#include "models/unit/format.hpp"
 #include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/output.hpp"
@@ -209,8 +210,13 @@ void require_one_point(const Study& study, std::string_view subcommand) {
                                  subcommand, fmt::join(study.axes, ", "), example_choice(study)));
 }
 
-void print_notes(const Study& study) {
+void print_notes(const StudyOptions& options, const Study& study) {
   for (const std::string& note : study.notes) tell("stepcast: note: {}\n", note);
+  const Cluster& cluster = study.points.front().scenario.cluster;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  if (nodes && nodes->nics > 1 && is_given(options.words, "--link"))
+    tell("stepcast: note: --link is each NIC's: a machine of {} workers has {} NICs of {}; --set nics=1 for one\n",
+         nodes->gpus_per_node, nodes->nics, human_text(cluster.link.bandwidth));
 }
 
 }  // namespace stepcast

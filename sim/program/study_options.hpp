@@ -54,7 +54,8 @@ void save_scenario(const StudyOptions& options, const std::string& path);
 /// @throws UsageError if there are several, with a way to choose
 void require_one_point(const Study& study, std::string_view subcommand);
 
-/// Prints the study's notes on standard error.
-void print_notes(const Study& study);
+/// Prints the study's notes on standard error. On a cluster of machines with several NICs, a note says that --link is
+/// each NIC's: a number of 10 Gb/s for the whole machine would mistake it.
+void print_notes(const StudyOptions& options, const Study& study);
 
 }  // namespace stepcast

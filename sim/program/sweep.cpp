@@ -188,7 +188,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
   const auto start = Clock::now();
   const Study study = load(options.study);
-  if (ranks.rank() == 0) print_notes(study);
+  if (ranks.rank() == 0) print_notes(options.study, study);
   const auto files = output_files(options, shard);
   std::vector<RowFormat> formats;
   for (const OutputFile& file : files) formats.push_back(file.format);

@@ -77,7 +77,7 @@ class LinkRecord {
 int trace(const TraceOptions& options) {
   const Study study = load(options.study, {{"/evaluation/evaluator", "replay", "stepcast trace", ""}});
   require_one_point(study, "trace");
-  print_notes(study);
+  print_notes(options.study, study);
   const Scenario& scenario = study.points.front().scenario;
   const std::set<int> asked = workers_asked(options, scenario);
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
@@ -95,6 +95,8 @@ int trace(const TraceOptions& options) {
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
+  if (options.output != "-")
+    tell("stepcast: wrote {}, for https://ui.perfetto.dev or chrome://tracing\n", options.output);
   tell("stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state, result.forecast.fidelity);
   return kOk;
 }

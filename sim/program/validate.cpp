@@ -97,7 +97,8 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   if (options.csv != "-" && options.json != "-") {
     std::string text;
     for (const Validation& validation : validations) text += to_table(validation) + "\n";
-    for (const Validation& validation : validations) text += summary_line(validation);
+    text += summary_table(validations);
+    if (validations.size() > 1) text += "\n" + workers_table(validations);
     write_output("-", text + fits);
   }
   if (!options.csv.empty()) write_output(options.csv, to_csv(validations));

@@ -17,7 +17,7 @@ namespace {
 
 ValidationRow row(const char* variant, const char* workers, double measured, double predicted) {
   return {{{"variant", variant}, {"workers", workers}},
-          MeasuredQuantity::throughput,
+          MeasuredQuantity::step_time,
           measured,
           {},
           predicted,
@@ -56,23 +56,75 @@ TEST_CASE("the summary is over rows that were not fitted") {
   std::vector<ValidationRow> rows{fitted(row("a", "1", 100, 400), "the link"), row("a", "2", 100, 110),
                                   row("a", "4", 200, 160), row("a", "8", 50, 70)};
   ValidationSummary s = summary_of(rows, {});
-  CHECK(s.predictions == 3);
-  CHECK(std::abs(*s.median_error - 0.2) < 1e-12);
+  CHECK(s.errors.count == 3);
+  CHECK(std::abs(*s.errors.median - 0.2) < 1e-12);
   CHECK(std::abs(*s.largest_error - 0.4) < 1e-12);
   CHECK(s.worst == 3);
   // One more of -60 %: sizes 10, 20, 40, 60, median (20 + 40)/2 = 30; the largest keeps its sign.
   rows.push_back(row("a", "16", 100, 40));
   s = summary_of(rows, {});
-  CHECK(std::abs(*s.median_error - 0.3) < 1e-12);
+  CHECK(std::abs(*s.errors.median - 0.3) < 1e-12);
   CHECK(std::abs(*s.largest_error + 0.6) < 1e-12);
   CHECK(s.worst == 4);
+}
+
+TEST_CASE("a summary of errors: median, nine of ten, and the mean of logarithms") {
+  // Twice too slow and twice too fast: e = 1 and -1/2. |e| is 0.5 and 1: the middle 0.75, nine tenths of the way 0.95.
+  ErrorSummary s = summary_of(std::vector<double>{1, -0.5});
+  CHECK(s.count == 2);
+  CHECK(std::abs(*s.median - 0.75) < 1e-12);
+  CHECK(std::abs(*s.p90 - 0.95) < 1e-12);
+  CHECK(std::abs(*s.bias) < 1e-12);
+  // Eleven errors of 0 to -10 %: the ninth step of ten ends at 9 %.
+  std::vector<double> errors;
+  for (int i = 0; i <= 10; ++i) errors.push_back(-0.01 * i);
+  s = summary_of(errors);
+  CHECK(std::abs(*s.median - 0.05) < 1e-12);
+  CHECK(std::abs(*s.p90 - 0.09) < 1e-12);
+  // Errors that are alike are their own bias.
+  CHECK(std::abs(*summary_of(std::vector<double>(3, -0.2)).bias + 0.2) < 1e-12);
+}
+
+TEST_CASE("a rate errs as the time that it is inverse to") {
+  ValidationRow one = row("a", "1", 100, 125);
+  CHECK(std::abs(one.error() - 0.25) < 1e-12);
+  for (const auto rate : {MeasuredQuantity::throughput, MeasuredQuantity::speedup, MeasuredQuantity::scaling_efficiency,
+                          MeasuredQuantity::algbw, MeasuredQuantity::busbw}) {
+    one.quantity = rate;
+    CHECK(std::abs(one.error() + 0.2) < 1e-12);  // 100/125 - 1
+  }
+}
+
+TEST_CASE("all suites as one, and by number of workers") {
+  Validation a, b;
+  a.name = "a";
+  b.name = "b";
+  a.rows = {row("x", "2", 100, 110), row("y", "2", 50, 45), fitted(row("x", "1", 1, 9), "c")};  // +10 %, -10 %
+  b.rows = {row("x", "2", 100, 130)};                                                           // +30 %
+  a.rows[0].workers = 2;
+  a.rows[1].workers = b.rows[0].workers = 4;
+  a.summary = summary_of(a.rows, "variant");
+  b.summary = summary_of(b.rows, "variant");
+  const ValidationSummary all = summary_of_all({a, b});
+  CHECK(all.errors.count == 3);
+  CHECK(std::abs(*all.errors.median - 0.1) < 1e-12);
+  CHECK(all.pairs == 1);
+  CHECK(all.tau() == 1.0);
+  CHECK(std::abs(*all.largest_error - 0.3) < 1e-12);
+  const auto by = errors_by_workers({a, b});
+  REQUIRE(by.size() == 2);
+  CHECK(by.at(2).count == 1);
+  CHECK(std::abs(*by.at(4).median - 0.2) < 1e-12);  // between 10 and 30 %
 }
 
 TEST_CASE("with all rows fitted there is nothing to judge") {
   const ValidationSummary s =
       summary_of({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
-  CHECK(s.predictions == 0);
-  CHECK_FALSE(s.median_error);
+  CHECK(s.errors.count == 0);
+  CHECK_FALSE(s.errors.median);
+  CHECK_FALSE(s.errors.p90);
+  CHECK_FALSE(s.errors.bias);
+  CHECK_FALSE(s.tau());
   CHECK_FALSE(s.largest_error);
   CHECK(s.pairs == 0);
 }
@@ -125,11 +177,11 @@ TEST_CASE("the summary does not depend on the order of rows") {
     const ValidationSummary one = summary_of(rows, "variant");
     std::reverse(rows.begin(), rows.end());
     const ValidationSummary other = summary_of(rows, "variant");
-    if (one.predictions != other.predictions || one.median_error != other.median_error || one.pairs != other.pairs ||
+    if (one.errors.count != other.errors.count || one.errors.median != other.errors.median || one.pairs != other.pairs ||
         one.ordered != other.ordered)
       RC_FAIL("another summary");
     if (one.ordered > one.pairs) RC_FAIL("more in order than there are pairs");
-    if (one.median_error && *one.median_error > std::abs(*one.largest_error)) RC_FAIL("the median beyond the largest");
+    if (one.errors.median && *one.errors.median > std::abs(*one.largest_error)) RC_FAIL("the median beyond the largest");
   });
 }
 
@@ -171,7 +223,9 @@ TEST_CASE("a suite beside its report") {
   CHECK(v.rows[1].fitted == "latency");
   CHECK(v.unmeasured == 1);
   CHECK(v.notes == report.points[1].notes);
-  CHECK(summary_line(v) == "s: 1 prediction, median |error| 25.0 %, largest +25.0 % (workers = 4)\n");
+  CHECK(summary_table({v}) ==
+        "errors of time  rows  median     p90     bias  tau  largest  of the row\n"
+        "s                  1  25.0 %  25.0 %  +25.0 %    -  +25.0 %  workers = 4\n");
 
   suite.measurements.push_back({2, MeasuredQuantity::algbw, 1e9, {}, Evidence::measured, {}});
   try {
@@ -215,15 +269,16 @@ TEST_CASE("tables and CSV name fitted and recalled rows") {
   v.rows = {fitted(row("a", "1", 100, 100), "the step"), row("b", "1", 80, 88)};
   v.rows[1].evidence = Evidence::recalled;
   v.rows[1].spread = 0.5;
+  for (ValidationRow& one : v.rows) one.quantity = MeasuredQuantity::throughput;
   v.summary = summary_of(v.rows, "variant");
   CHECK(to_table(v) ==
         "s: a question\nsource: somebody\n\n"
-        "variant  workers  quantity    measured  predicted    error\n"
-        "a        1        throughput    100 /s     100 /s    0.0 %    fitted\n"
-        "b        1        throughput     80 /s      88 /s  +10.0 %  recalled\n"
+        "variant  workers  quantity    measured  predicted   error\n"
+        "a        1        throughput    100 /s     100 /s   0.0 %    fitted\n"
+        "b        1        throughput     80 /s      88 /s  -9.1 %  recalled\n"
         "fitted to 1 row: the step\n");
-  // 88/80 - 1 in binary is 0.1 and a rounding.
+  // Of the rates 80 and 88 per second, the times are as 1/88 to 1/80: -1/11.
   const std::string csv = to_csv({v});
   CHECK(csv.starts_with(
-      "suite,point,quantity,unit,measured,spread,predicted,error,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,0.1"));
+      "suite,point,quantity,unit,measured,spread,predicted,error,workers,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,1,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,-0.0909090909"));
 }
