@@ -56,12 +56,12 @@ class Writer:
         (self.folder / "workloads" / f"{name}.json").write_text(dump(scaled) + "\n")
 
 
-    def workload_of_totals(self, name, network, seconds, batch, source):
+    def workload_of_totals(self, name, network, seconds, batch, source, sample=None):
         """The network's gradients, and a step's seconds as totals: nothing is known of its layers' times."""
         shapes = json.loads((HERE / "workloads" / f"{network}.json").read_text())
         table = {
             "$schema": "../../workload.schema.json", "name": name, "description": f"{network} with the time of a whole step", "source": source,
-            "batch": batch, "sample": shapes["sample"], "dtype": "fp32", "parameters": shapes["parameters"],
+            "batch": batch, "sample": sample or shapes["sample"], "dtype": "fp32", "parameters": shapes["parameters"],
             "forward": f"{seconds * 1e6 / 3:.6g}us", "backward": f"{seconds * 2e6 / 3:.6g}us",
             "gradients": [{"name": f"{layer['name']}.{part}", "elements": elements} for layer in reversed(shapes["layers"]) for part, elements in tensors(layer["shape"])],
         }
@@ -73,8 +73,14 @@ def tensors(shape):
     kind = shape["kind"]
     if kind == "conv2d": weight = shape["in"] // shape.get("groups", 1) * shape["out"] * shape["kernel"][0] * shape["kernel"][1]
     elif kind == "linear": weight = shape["in"] * shape["out"]
-    elif kind == "batch_norm": return [("bias", shape["channels"]), ("weight", shape["channels"])]
+    elif kind == "batch_norm": return [("bias", shape["channels"])] + ([("weight", shape["channels"])] if shape.get("scale", True) else [])
+    elif kind == "layer_norm": return [("bias", shape["width"]), ("weight", shape["width"])]
+    elif kind == "embedding": return [("weight", shape["entries"] * shape["width"])] if shape.get("exchanged", True) else []
+    elif kind == "lstm":
+        assert shape["tensors"] == "joint"
+        return [("bias", 4 * shape["hidden"]), ("weight", (shape["input"] + shape["hidden"]) * 4 * shape["hidden"])]
     else: return []
+    if shape.get("tied"): return []
     bias = shape.get("bias", kind == "linear")
     return ([("bias", shape["out"])] if bias else []) + [("weight", weight)]
 
@@ -200,7 +206,8 @@ def make_shaped(writer):
 
 # --- GRACE ---------------------------------------------------------------------------------------------------------------
 
-GRACE_SOURCE = "GRACE (Xu et al., ICDCS 2021), sands-lab/grace-data, GRACE_data_release.pickle, commit 41915bbd (measurements/grace_resnet50.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP, or NCCL. ResNet-50 of 1001 classes; batch 256 is inferred."
+GRACE_RELEASE = "GRACE (Xu et al., ICDCS 2021), sands-lab/grace-data, GRACE_data_release.pickle, commit 41915bbd"
+GRACE_SOURCE = f"{GRACE_RELEASE} (measurements/grace_resnet50.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP, or NCCL. ResNet-50 of 1001 classes; batch 256 is inferred."
 GRACE_HOST_COST = "0.5923ns/B"  # bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured
 GRACE_METHODS = {  # GRACE's name: (kind in stepcast, its other fields); what these send does not depend on the data
     "randomk_mem_ratio=0.01": ("random-k", {"ratio": 0.01}),
@@ -221,61 +228,121 @@ NO_CODEC = {"name": "no time at all", "description": "kernels of a compressor th
             **{key: {"value": value, "evidence": "assumed", "source": "no codec work"} for key, value in
                {"memory_bandwidth": "1e15GB/s", "launch_overhead": "0.001ns", "compute_efficiency": 1, "memory_efficiency": 1, "bend": 4}.items()}}
 GRACE_EXCHANGE = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "per-tensor", "overlap": False}}
+GRACE_ONE_GPU = "compute times, scaled to one GPU's step"
 
 
-def make_grace(writer):
-    published = rows("grace_resnet50.csv")
-    runs = {(r["mode"], r["backend"], r["name"], int(r["workers"])): float(r["throughput"]) for r in published}
-    alone = runs["throughput", "mpi", "none", 1]
-    writer.workload("resnet50-grace", "resnet50-v100", 256 / alone, 256, f"Proportions: workloads/resnet50-v100.json (batch 32 assumed; see there). Scale: fitted to {alone:.4g} images/s on one V100, batch 256 inferred. 1001 classes.",
-                    {"fc.bias": 1001, "fc.weight": 2048 * 1001})
-    none = {"kind": "none"}
+def grace_runs(name):
+    """Throughputs by (mode, backend, method, workers)."""
+    runs = {(r["mode"], r["backend"], r["name"], int(r["workers"])): float(r["throughput"]) for r in rows(f"grace_{name}.csv")}
+    for workers in (2, 4, 8):  # ResNet-20 has natural's messages without error feedback alone: they have the same bytes
+        if ("upper-bound", "mpi", "natural", workers) in runs: runs.setdefault(("upper-bound", "mpi", "natural_mem", workers), runs["upper-bound", "mpi", "natural", workers])
+    return runs
 
-    def compressor(name):
-        kind, fields = GRACE_METHODS[name]
-        return {"kind": kind, **fields, "packing": "grace"}
 
-    cluster = {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}}
-    measurements = [{"at": {"variant": "Open MPI", "compressor": "none", "workers": 1}, "throughput": round(alone, 2), "fitted": "compute times, scaled to one GPU's step"}]
-    for variant, backend in (("Open MPI", "mpi"), ("NCCL", "nccl")):
-        for workers in (2, 4, 8):
-            one = {"at": {"variant": variant, "compressor": "none", "workers": workers}, "throughput": round(runs["throughput", backend, "none", workers], 2)}
-            if (backend, workers) == ("mpi", 8): one["fitted"] = "host_cost of Open MPI"
-            measurements.append(one)
+def grace_compressor(name):
+    kind, fields = GRACE_METHODS[name]
+    return {"kind": kind, **fields, "packing": "grace"}
+
+
+def grace_upper_bound(writer, suffix, table, runs, open_mpi, more_variants=(), **texts):
+    """The suite of runs without codec: `open_mpi` are the measurements without compressor, `more_variants` other libraries."""
+    measurements = list(open_mpi)
     for name, (kind, _) in GRACE_METHODS.items():
         for workers in (2, 4, 8):
             measurements.append({"at": {"variant": "Open MPI", "compressor": kind, "workers": workers}, "throughput": round(runs["upper-bound", "mpi", name, workers], 2)})
     writer.suite(
-        "grace-upper-bound",
-        description="ResNet-50 on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
-        assumes="GRACE's mode upper-bound is the same messages without codec (inferred); rings; tensor by tensor after backward, as in the scenario survey; what Open MPI's host path costs a byte is fitted to the uncompressed run with 8 workers, NCCL is given none. "
-                    "Off upwards where messages are gathered, up to 51 %: a byte gathered costs Horovod more than one summed, which one host_cost cannot say. Off downwards with NCCL, which exchanges during backward. "
-                    "(With overlap, and host_cost fitted anew to 2.88 ns/B, the median |error| is 30 %.) Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise.",
-        source=GRACE_SOURCE,
-        study={"workload": "resnet50-grace",
-               "variants": [{"name": "Open MPI", "set": {"/compressor": [none] + [compressor(name) for name in GRACE_METHODS], "/cluster/workers": [1, 2, 4, 8], "/cluster/host_cost": GRACE_HOST_COST}},
-                            {"name": "NCCL", "set": {"/compressor": [none]}}],
-               "cluster": cluster, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
+        f"grace-upper-bound{suffix}", **texts,
+        study={"workload": table,
+               "variants": [{"name": "Open MPI", "set": {"/compressor": [{"kind": "none"}] + [grace_compressor(name) for name in GRACE_METHODS], "/cluster/workers": [1, 2, 4, 8], "/cluster/host_cost": GRACE_HOST_COST}}, *more_variants],
+               "cluster": {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
         alternatives="compressor", measurements=measurements)
 
-    table = json.loads((writer.folder / "workloads" / "resnet50-grace.json").read_text())
+
+def grace_codec(writer, suffix, table, batch, runs, **texts):
+    """The suite of runs with codec, whose time is that of 8 workers."""
+    update = json.loads((writer.folder / "workloads" / f"{table}.json").read_text()).get("update", "0us")
     variants, measurements = [], []
     for name, (kind, _) in GRACE_METHODS.items():
-        codec = 8 * 256 * (1 / runs["throughput", "mpi", name, 8] - 1 / runs["upper-bound", "mpi", name, 8])
+        codec = 8 * batch * (1 / runs["throughput", "mpi", name, 8] - 1 / runs["upper-bound", "mpi", name, 8])
         if codec <= 0: continue
-        variants.append({"name": kind, "set": {"/compressor": compressor(name), "/workload/update": f"{micros(table['update']) / 1e3 + codec * 1e3:.4g}ms"}})
+        variants.append({"name": kind, "set": {"/compressor": grace_compressor(name), "/workload/update": f"{micros(update) / 1e3 + codec * 1e3:.4g}ms"}})
         for workers in (2, 4, 8):
             one = {"at": {"variant": kind, "workers": workers}, "throughput": round(runs["throughput", "mpi", name, workers], 2)}
             if workers == 8: one["fitted"] = "codec time, step of the method less step without codec"
             measurements.append(one)
     writer.suite(
-        "grace-codec",
+        f"grace-codec{suffix}", **texts,
+        study={"workload": table, "variants": variants, "cluster": {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}, "host_cost": GRACE_HOST_COST}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
+        alternatives="variant", measurements=measurements)
+
+
+def make_grace(writer):
+    runs = grace_runs("resnet50")
+    alone = runs["throughput", "mpi", "none", 1]
+    writer.workload("resnet50-grace", "resnet50-v100", 256 / alone, 256, f"Proportions: workloads/resnet50-v100.json (batch 32 assumed; see there). Scale: fitted to {alone:.4g} images/s on one V100, batch 256 inferred. 1001 classes.",
+                    {"fc.bias": 1001, "fc.weight": 2048 * 1001})
+    measurements = [{"at": {"variant": "Open MPI", "compressor": "none", "workers": 1}, "throughput": round(alone, 2), "fitted": GRACE_ONE_GPU}]
+    for variant, backend in (("Open MPI", "mpi"), ("NCCL", "nccl")):
+        for workers in (2, 4, 8):
+            one = {"at": {"variant": variant, "compressor": "none", "workers": workers}, "throughput": round(runs["throughput", backend, "none", workers], 2)}
+            if (backend, workers) == ("mpi", 8): one["fitted"] = "host_cost of Open MPI"
+            measurements.append(one)
+    grace_upper_bound(
+        writer, "", "resnet50-grace", runs, measurements, [{"name": "NCCL", "set": {"/compressor": [{"kind": "none"}]}}],
+        description="ResNet-50 on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
+        assumes="GRACE's mode upper-bound is the same messages without codec (inferred); rings; tensor by tensor after backward, as in the scenario survey; what Open MPI's host path costs a byte is fitted to the uncompressed run with 8 workers, NCCL is given none. "
+                    "Off upwards where messages are gathered, up to 51 %: a byte gathered costs Horovod more than one summed, which one host_cost cannot say. Off downwards with NCCL, which exchanges during backward. "
+                    "(With overlap, and host_cost fitted anew to 2.88 ns/B, the median |error| is 30 %.) Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise.",
+        source=GRACE_SOURCE)
+    grace_codec(
+        writer, "", "resnet50-grace", 256, runs,
         description="ResNet-50 on 2 to 8 V100s, 10 Gb/s, compressed, with the codec's work: what does a run with 8 workers tell of 2 and 4?",
         assumes="as grace-upper-bound; a method's codec takes the time by which its step with 8 workers was longer than without codec, both measured (so the 8-worker rows set it without being met), and stands in the update, after the exchange. "
                     "Decoding as many messages as there are workers makes the codec shorter there, which a fixed time cannot say. EF-SignSGD, QSGD and TernGrad ran no slower with codec than without there and are left out.",
-        source=GRACE_SOURCE,
-        study={"workload": "resnet50-grace", "variants": variants, "cluster": {**cluster, "host_cost": GRACE_HOST_COST}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
-        alternatives="variant", measurements=measurements)
+        source=GRACE_SOURCE)
+
+
+# The two small networks: no constant is fitted to them but one GPU's step (and a codec's time), host_cost is ResNet-50's.
+GRACE_SMALL = {
+    "resnet20": {
+        "table": "resnet20-cifar10", "batch": 256, "sample": None, "title": "ResNet-20 on CIFAR-10", "modes": {"Open MPI": "upper-bound", "Open MPI, mode throughput": "throughput"}, "no_slower": "EF-SignSGD, QSGD and TernGrad",
+        "network": "ResNet-20 v2 of 11 classes; its 51 tensors have the 1,077,868 bytes that mode data-volume records without compressor. Batch 256 is not recorded.",
+        "rows": "GRACE ran ResNet-20 without compressor in both modes. Both runs are rows here. They differ by 7 % with 2 and 4 workers and by 18 % with 8. Natural ran without error feedback here, which changes no byte. Off upwards where messages are gathered, by 40 to 164 %. The 51 messages are small, and beginning each gather takes Horovod time that the forecast leaves out.",
+    },
+    "lstm": {
+        "table": "lstm-ptb", "batch": 1, "sample": "batch", "title": "An LSTM on PTB", "modes": {"Open MPI": "throughput"}, "no_slower": "TernGrad",
+        "network": "Two LSTM layers of width 650 and a softmax of 10,000 words, from GRACE's code. No row records the LSTM's bytes, so nothing checks them.",
+        "rows": "The file's unit, samples/s, is read as batches/s. Each value is a multiple of 0.01 a worker. If a batch were 20 samples, the exchange of 53 MB would take 2.6 s with 8 workers. A ring at 10 Gb/s takes 0.07 s. A batch of 20 sequences counts as one sample here. The embedding's sparse gradient is not exchanged.",
+    },
+}
+GRACE_SMALL_COMMON = ("As grace-upper-bound: GRACE's mode upper-bound is the same messages without codec (inferred). Rings. Tensor by tensor after backward. Latencies of 25 us are assumed. "
+                      "host_cost is 0.5923 ns/B, fitted in grace-upper-bound to ResNet-50; no row here sets it. What Horovod takes to begin an operation is left out. ")
+GRACE_LEFT_OUT = "Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise. "
+
+
+def make_grace_small(writer):
+    for network, its in GRACE_SMALL.items():
+        runs = grace_runs(network)
+        alone = runs["throughput", "mpi", "none", 1]
+        table = f"{network}-grace"
+        writer.workload_of_totals(
+            table, its["table"], its["batch"] / alone, its["batch"],
+            f"Gradients: workloads/{its['table']}.json. Time: fitted to {alone:.6g} {'batches' if its['sample'] else 'images'}/s on one V100, a third of it forward, backward spread evenly over the tensors (both assumed; without overlap neither matters).", its["sample"])
+        source = f"{GRACE_RELEASE} (measurements/grace_{network}.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP. {its['network']}"
+        measurements = [{"at": {"variant": "Open MPI", "compressor": "none", "workers": 1}, "throughput": round(alone, 2), "fitted": GRACE_ONE_GPU}]
+        for variant, mode in its["modes"].items():
+            measurements += [{"at": {"variant": variant, "compressor": "none", "workers": workers}, "throughput": round(runs[mode, "mpi", "none", workers], 2)} for workers in (2, 4, 8)]
+        grace_upper_bound(
+            writer, f"-{network}", table, runs, measurements,
+            [{"name": variant, "set": {"/compressor": [{"kind": "none"}], "/cluster/host_cost": GRACE_HOST_COST}} for variant in its["modes"] if variant != "Open MPI"],
+            description=f"{its['title']} on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
+            assumes=GRACE_SMALL_COMMON + its["rows"] + " " + GRACE_LEFT_OUT.strip(), source=source)
+        grace_codec(
+            writer, f"-{network}", table, its["batch"], runs,
+            description=f"{its['title']} on 2 to 8 V100s, 10 Gb/s, compressed, with the codec's work: what does a run with 8 workers tell of 2 and 4?",
+            assumes=f"As grace-upper-bound-{network}. A method's codec takes the time by which its step with 8 workers was longer than without codec. Both were measured, so the rows of 8 workers set it. "
+                    f"It stands in the update, after the exchange. {its['no_slower']} ran no slower with codec than without there and {'are' if 'and' in its['no_slower'] else 'is'} left out.",
+            source=source)
 
 
 # --- Horovod and PyTorch -------------------------------------------------------------------------------------------------
@@ -438,6 +505,7 @@ def main():
     make_hkbu(writer)
     make_shaped(writer)
     make_grace(writer)
+    make_grace_small(writer)
     make_data_parallel(writer)
     make_mpt(writer)
     make_llama(writer)
