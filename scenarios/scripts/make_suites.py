@@ -146,7 +146,41 @@ def hkbu_inner():
 
 HKBU_COMMON = ("line rates; assumed latencies; rings, as NCCL's algorithm; PyTorch's 25 MiB for MG-WFBP's merged tensors; BERT-Base's tensors and their proportions, those of "
                "shorter batches. BytePS adds up inside a machine before it pushes, which stepcast has no word for: the same bytes on the same links are "
-               "workers with a NIC each and 32 servers, not 8; its sum inside the machine is left out. ByteScheduler's priorities are not modelled; its rows are left out.")
+               "workers with a NIC each and 32 servers, not 8; its sum inside the machine is left out. ByteScheduler's rows are in suites of their own, hkbu-bytescheduler-10gbe and -100gib.")
+
+
+HKBU_BYTESCHEDULER = (
+    "ByteScheduler cuts tensors into parts and sends those of the first layers first, also during the next forward. stepcast has neither parts nor priorities today. "
+    "So the forecast is the plain overlapped exchange, tensor by tensor: that of WFBP-A2A and WFBP-PS. Line rates; assumed latencies; rings. "
+    "The bandwidth inside a machine is that fitted for hkbu-10gbe to another method. No row here sets it. "
+    "BERT-Base's tensors and their proportions are those of shorter batches. Over servers, workers have a NIC each and 32 servers, for BytePS's sum inside a machine, as in hkbu-10gbe. "
+    "Over servers in one machine, rates are equal on both networks within 0.3 %, so no server takes part (inferred): the forecast there is a ring inside the machine. ")
+
+
+def hkbu_bytescheduler(writer, name, connection, network, bandwidth, latency, off):
+    exchange = {"grouping": "per-tensor"}
+    all_reduce = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": exchange}
+    servers = {"/cluster/topology": {"kind": "star"}, "/strategy": {"kind": "parameter-server", "shards": 32, "exchange": exchange}}
+    variants = [{"name": "all-reduce", "set": {"/cluster/workers": [1, 4, 8, 16, 32], "/strategy": all_reduce}},
+                {"name": "over servers, one machine", "set": {"/cluster/workers": [4], "/strategy": all_reduce}},
+                {"name": "over servers", "set": {"/cluster/workers": [8, 16, 32], **servers}}]
+    measurements = []
+    for r in (r for r in rows("hkbu.csv") if r["connection"] == connection and r["method"].startswith("ByteScheduler")):
+        gpus, over_servers = int(r["gpus"]), r["method"].endswith("-PS")
+        if over_servers and gpus == 1: continue  # the same run as ByteScheduler-A2A's
+        variant = ("over servers, one machine" if gpus == 4 else "over servers") if over_servers else "all-reduce"
+        one = {"at": {"variant": variant, "workload": HKBU_TABLES[r["model"]][0], "workers": gpus}, "throughput": float(r["throughput_samples_s"])}
+        if float(r["std"]) > 0: one["spread"] = float(f"{float(r['std']) / float(r['throughput_samples_s']):.3g}")
+        if gpus == 1: one["fitted"] = "compute times, scaled to one GPU's step"
+        measurements.append(one)
+    writer.suite(
+        name, description=f"ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, {network}, with ByteScheduler: all-reduce or servers?", source=HKBU_SOURCE,
+        assumes=HKBU_BYTESCHEDULER + off,
+        study={
+            "variants": variants, "workload": [table for table, _ in HKBU_TABLES.values()],
+            "cluster": {"workers": 1, "link": {"bandwidth": bandwidth, "latency": latency}, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": hkbu_inner(), "latency": "5us"}}},
+        },
+        alternatives="variant", measurements=measurements)
 
 
 def make_hkbu(writer):
@@ -160,6 +194,8 @@ def make_hkbu(writer):
     hkbu(writer, "hkbu-100gib", "100GbIB with RDMA", "100Gbps", "5us", False,
          "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 100 Gb/s InfiniBand: all-reduce or servers, after or during backward?",
          f"the bandwidth inside a machine that was fitted for hkbu-10gbe; {HKBU_COMMON} Off for BERT-Base: after backward by the same 54 to 58 ms a step on 4 to 32 GPUs, so by no link. Off for servers after backward by BytePS's sum inside a machine.")
+    hkbu_bytescheduler(writer, "hkbu-bytescheduler-10gbe", "10GbE with TCP/IP", "10 Gb/s Ethernet", "10Gbps", "25us", "Off upwards for ResNet-50 by all-reduce. Already in one machine ByteScheduler took 389 ms a step, where the source's WFBP took 252 ms. Off upwards for BERT-Base over servers, as in hkbu-10gbe without ByteScheduler.")
+    hkbu_bytescheduler(writer, "hkbu-bytescheduler-100gib", "100GbIB with RDMA", "100 Gb/s InfiniBand", "100Gbps", "5us", "Off upwards for ResNet-50 by all-reduce. Already in one machine ByteScheduler took 392 ms a step, where the source's WFBP took 252 ms. Off upwards for BERT-Base, as in hkbu-100gib without ByteScheduler.")
 
 
 # --- AllReduce on shaped links -------------------------------------------------------------------------------------------
