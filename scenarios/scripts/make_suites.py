@@ -40,7 +40,7 @@ class Writer:
     def suite(self, name, **fields):
         (self.folder / f"{name}.json").write_text(dump({"$schema": "../suite.schema.json", "name": name, **fields}) + "\n")
 
-    def workload(self, name, base, seconds, batch, source, gradients=None):
+    def workload(self, name, base, seconds, batch, source, gradients=None, dtype="fp32"):
         """The table `base`, whose times are milliseconds and microseconds, with each time scaled so that they add up to `seconds`."""
         table = json.loads((HERE / "workloads" / f"{base}.json").read_text())
         gaps = [micros(g["gap"]) for g in table["gradients"]]
@@ -49,19 +49,19 @@ class Writer:
         kept = gradients or {}
         scaled = {
             "$schema": "../../workload.schema.json", "name": name, "description": f"{base}'s times, each times {factor:.4g}", "source": source,
-            "batch": batch, "sample": table["sample"], "dtype": "fp32",
+            "batch": batch, "sample": table["sample"], "dtype": dtype,
             **{key: f"{parts[key] * factor:.6g}us" for key in parts},
             "gradients": [{"name": g["name"], "elements": kept.get(g["name"], g["elements"]), "gap": f"{gap * factor:.6g}us"} for g, gap in zip(table["gradients"], gaps)],
         }
         (self.folder / "workloads" / f"{name}.json").write_text(dump(scaled) + "\n")
 
 
-    def workload_of_totals(self, name, network, seconds, batch, source, sample=None):
+    def workload_of_totals(self, name, network, seconds, batch, source, sample=None, dtype="fp32"):
         """The network's gradients, and a step's seconds as totals: nothing is known of its layers' times."""
         shapes = json.loads((HERE / "workloads" / f"{network}.json").read_text())
         table = {
             "$schema": "../../workload.schema.json", "name": name, "description": f"{network} with the time of a whole step", "source": source,
-            "batch": batch, "sample": sample or shapes["sample"], "dtype": "fp32", "parameters": shapes["parameters"],
+            "batch": batch, "sample": sample or shapes["sample"], "dtype": dtype, "parameters": shapes["parameters"],
             "forward": f"{seconds * 1e6 / 3:.6g}us", "backward": f"{seconds * 2e6 / 3:.6g}us",
             "gradients": [{"name": f"{layer['name']}.{part}", "elements": elements} for layer in reversed(shapes["layers"]) for part, elements in tensors(layer["shape"])],
         }
@@ -422,6 +422,39 @@ def make_data_parallel(writer):
         measurements=[{"at": {"variant": stacks[r["stack"]], "workload": f"{names[r['model']]}-pascal"}, "throughput": float(r["throughput_img_s"])} for r in horovod if r["stack"] in stacks])
 
 
+# --- Lambda --------------------------------------------------------------------------------------------------------------
+
+LAMBDA_NETWORKS = {"resnet50": "resnet50", "bert_base_squad": "bert-base", "bert_large_squad": "bert-large"}
+
+
+def make_lambda(writer):
+    published = rows("lambda_v100.csv")
+    tables, measurements = {}, []
+    for r in (r for r in published if r["gpus"] == "1"):
+        network, single, batch = LAMBDA_NETWORKS[r["network"]], float(r["throughput"]), int(float(r["batch"]))
+        name = tables[r["network"], r["dtype"]] = f"{network}-lambda-{r['dtype']}"
+        dtype = "fp16" if r["dtype"] == "fp16" and network != "resnet50" else "fp32"
+        scale = f"fitted to {single:g} samples/s at batch {batch} on one V100, {r['dtype']}; the update is among them"
+        if network == "bert-large":
+            writer.workload_of_totals(name, network, batch / single, batch, f"Gradients: workloads/{network}.json. Time: {scale}, a third of it forward, backward spread evenly over the tensors (both assumed).", dtype=dtype)
+        else:
+            writer.workload(name, f"{network}-v100", batch / single, batch, f"Proportions: workloads/{network}-v100.json (fp32; see there). Scale: {scale}.", dtype=dtype)
+    for r in published:
+        one = {"at": {"workload": tables[r["network"], r["dtype"]], "workers": int(r["gpus"])}, "throughput": float(r["throughput"])}
+        if r["gpus"] == "1": one["fitted"] = "compute times, scaled to one GPU's step"
+        measurements.append(one)
+    writer.suite(
+        "lambda-v100",
+        description="ResNet-50, BERT-Base and BERT-Large on 1 to 8 V100s of one machine, in fp32 and fp16: how well do they scale over NVLink?",
+        assumes="Nothing is fitted but each network's step on one GPU. The machine is that of clusters/dgx-1-v100.json: NVLink is not stated, nor is whether 2 and 4 GPUs are part of a machine of 8. "
+                "Gradients are exchanged in PyTorch's buckets of 25 MiB, during backward. In the fp16 runs BERT's gradients have 2 bytes and ResNet-50's 4 (NVIDIA's code, from memory). "
+                "The file's batch is read as that of all GPUs together, since it doubles with them. BERT-Large's tensors are those of pre-training without its heads; the head for questions has 2,050 parameters more. "
+                "Rates are published in whole samples/s, so 12 of BERT-Large is known to 4 %. Off upwards everywhere, most for BERT-Large: by a quarter already with 2 GPUs. In fp16 its step took 87 ms longer there. The whole exchange of 670 MB takes 5.6 ms at 120 GB/s. The cause is not known.",
+        source="lambdal/deeplearning-benchmark, pytorch-train-throughput, commit aa5addb6 (measurements/lambda_v100.csv): NVIDIA DeepLearningExamples in PyTorch on Lambda's cloud, V100s of 16 GB.",
+        study={"workload": list(tables.values()), "cluster": {"from": "dgx-1-v100", "workers": [1, 2, 4, 8]}, "strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}},
+        measurements=measurements)
+
+
 # --- FSDP ----------------------------------------------------------------------------------------------------------------
 
 # Fitted with stepcast run to the throughput of three rows each of mpt.csv, by turns until all are met. The constants
@@ -543,6 +576,7 @@ def main():
     make_grace(writer)
     make_grace_small(writer)
     make_data_parallel(writer)
+    make_lambda(writer)
     make_mpt(writer)
     make_llama(writer)
 
