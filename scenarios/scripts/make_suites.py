@@ -569,6 +569,51 @@ def make_llama(writer):
         measurements=measurements)
 
 
+# --- Ultra-Scale Playbook ------------------------------------------------------------------------------------------------
+
+ULTRASCALE_SOURCE = "The Ultra-Scale Playbook (Hugging Face, nanotron, 2025), vinjn/nanotron-ultrascale-playbook, commit 924e4d0b"
+
+
+def make_ultrascale_collectives(writer):
+    operations = {"AllReduce": "all-reduce", "AllGather": "all-gather", "ReduceScatter": "reduce-scatter"}
+    measurements = [{"at": {"variant": operations[r["series"].split()[0]], "workers": 8 * int(r["x"].split()[0])}, "busbw": f"{r['value']}GB/s"} for r in rows("ultrascale_collectives.csv")]
+    writer.suite(
+        "ultrascale-collectives",
+        description="All-reduce, all-gather and reduce-scatter on 8 to 64 H100s, eight a machine: which bus bandwidth do they reach?",
+        assumes="Nothing is fitted. The source plots one bandwidth a collective and number of machines. It is presumably nccl-tests' busbw, a mean over message sizes that are not given. "
+                "The forecast is for 1 GiB, where sizes matter little, so a mean over small messages as well would be lower. The machines are those of clusters/dgx-h100.json, with a 400 Gb/s NIC for each GPU; the source does not state them. "
+                "The forecast knows no sums inside a switch (NVLink SHARP). Off upwards, by 1.5 to 4.9 times for gathers and scatters and by up to 3.4 times for all-reduce. The measured bandwidths fall with the machines as means over small messages, or a slower network, would. Which it was is not known.",
+        source=f"{ULTRASCALE_SOURCE}, assets/data/benchmarks/pp_comm_bandwidth.html (measurements/ultrascale_collectives.csv): 1 to 8 nodes of 8 H100s.",
+        study={"variants": [{"name": operation, "set": {"/strategy": {"kind": "collective", "operation": operation, "size": "1GiB"}}} for operation in operations.values()],
+               "cluster": {"from": "dgx-h100", "workers": [8, 16, 32, 64]}},
+        measurements=measurements)
+
+
+def make_ultrascale_data_parallel(writer):
+    table = {"$schema": "../../workload.schema.json", "name": "nanotron-1b", "description": "nanotron's Llama-like network of 1 billion parameters",
+             "source": "Inferred from measurements/ultrascale_data_parallel.csv: 16 layers of width 2048, feed-forward 8192, keys and values for every head and 131,072 words have 9.66 GFLOP a token (causal attention counted whole), which gives each published MFU at 989.5 TFLOP/s within 0.3 %. Heads (16) and a tied output are assumed.",
+             "batch": 1, "sample": "sequence", "dtype": "bf16", "compute_dtype": "bf16", "optimizer": "adam",
+             "transformer": {"layers": 16, "hidden": 2048, "heads": 16, "ffn": 8192, "vocabulary": 131072, "sequence": 4096, "gated": True, "positions": False, "tied": True, "bias": False}}
+    (writer.folder / "workloads" / "nanotron-1b.json").write_text(dump(table) + "\n")
+    strategies = {"0": {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}, "1": {"kind": "sharded", "stage": "optimizer-state", "reduce_dtype": "fp32", "exchange": {"grouping": "bucketed"}}}
+    variants, measurements = [], []
+    for r in rows("ultrascale_data_parallel.csv"):
+        gpus = 8 * int(r["nodes"])
+        name = f"ZeRO {r['zero']}, {gpus} GPUs, batch {r['mbs']}"
+        variants.append({"name": name, "set": {"/workload/dtype": "bf16" if r["zero"] == "1" else "fp32", "/workload/batch": int(r["mbs"]), "/workload/accumulation": int(r["grad_acc"]), "/cluster/workers": gpus, "/strategy": strategies[r["zero"]]}})
+        measurements.append({"at": {"variant": name}, "throughput": round(int(r["tok_s_gpu"]) * gpus / 4096, 3)})
+    writer.suite(
+        "ultrascale-data-parallel",
+        description="A Llama-like network of 1 billion parameters on 8 to 64 H100s, 256 sequences of 4096 tokens a step: what do more machines cost, without and with ZeRO-1?",
+        assumes="Nothing is fitted to these rows. The profile h100-llm has the shares of the peaks that MPT reached (mpt-h100-80gb) and FlashAttention-2's from its papers. The network's sizes are inferred; see workloads/nanotron-1b.json. "
+                "Sequences of 4096 tokens are the book's text, not the file. Gradients are reduced in fp32, in buckets of 25 MiB, during the last backward pass; with ZeRO-1, parameters are gathered in bf16 (assumed). "
+                "Norms and rotary positions are one kernel each (assumed). The machines are those of clusters/dgx-h100.json; the source does not state their network. "
+                "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Off upwards everywhere, by 13 % on 8 GPUs and by 36 to 40 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
+        source=f"{ULTRASCALE_SOURCE}, assets/data/benchmarks/benchmarks_interactive.html (measurements/ultrascale_data_parallel.csv): all rows at hand, without tensor and pipeline parallelism; nanotron, bf16.",
+        study={"workload": {"from": "nanotron-1b", "profile": "h100-llm"}, "cluster": {"from": "dgx-h100", "workers": 8}, "variants": variants},
+        measurements=measurements)
+
+
 def main():
     writer = Writer(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "validation")
     make_hkbu(writer)
@@ -579,6 +624,8 @@ def main():
     make_lambda(writer)
     make_mpt(writer)
     make_llama(writer)
+    make_ultrascale_collectives(writer)
+    make_ultrascale_data_parallel(writer)
 
 
 if __name__ == "__main__":
