@@ -614,6 +614,52 @@ def make_ultrascale_data_parallel(writer):
         measurements=measurements)
 
 
+# --- vTrain --------------------------------------------------------------------------------------------------------------
+
+def make_vtrain(writer):
+    table = {"$schema": "../../workload.schema.json", "name": "megatron-gpt", "description": "Megatron's GPT on sequences of 1024 tokens; suites set its sizes",
+             "source": "Megatron-LM's GPT: learnt positions, tied output, dropout, unfused attention; 50,257 words padded to 50,304 (from memory; the measurements state sizes, heads and sequence alone)",
+             "batch": 1, "sample": "sequence", "dtype": "fp16", "compute_dtype": "fp16", "optimizer": "adam",
+             "transformer": {"layers": 12, "hidden": 1024, "heads": 16, "vocabulary": 50304, "sequence": 1024, "dropout": True, "fused_attention": False}}
+    (writer.folder / "workloads" / "megatron-gpt.json").write_text(dump(table) + "\n")
+    published = sorted(((int(r["GPUs"]), int(r["global batch"]), int(r["micro batch"]), int(r["layers"]), int(r["hidden size"]), float(r["iteration time (ms)"])) for r in rows("vtrain_data_parallel.csv")))
+    name = "{} GPUs, {} sequences, {} a pass".format
+    runs = list(dict.fromkeys(r[:3] for r in published))
+    writer.suite(
+        "vtrain-data-parallel",
+        description="GPTs of 12 to 24 layers, 1024 or 2048 wide, on 2 to 8 A100s of one machine by Megatron: how long does a step take?",
+        assumes="Nothing is fitted to these rows. The profile a100-llm has the shares of the peaks that MPT reached (mpt-a100-80gb). The machine is that of clusters/dgx-a100.json. "
+                "The source states neither precision, vocabulary, recomputation nor dropout. Assumed are fp16, 50,304 words, dropout, nothing computed again and attention that keeps its scores. "
+                "Also assumed: gradients of 2 bytes, exchanged as one message after backward, as Megatron's own data parallelism did (from memory). Off downwards where passes are small: by 51 to 55 % with one sequence of width 1024, by 6 % at most with eight. With 12 layers of that width a pass of one sequence took 43 ms and one of two 49 ms, so the host that launches kernels was probably the limit.",
+        source="VIA-Research/vTrain, data/ground_truth_single.csv, commit f8dda847 (measurements/vtrain_data_parallel.csv): measured iteration times that vTrain (MICRO 2024) was validated against; A100s of 80 GB by the paper.",
+        study={"workload": {"from": "megatron-gpt", "profile": "a100-llm", "transformer": {"layers": sorted({r[3] for r in published}), "hidden": sorted({r[4] for r in published})}},
+               "cluster": {"from": "dgx-a100", "workers": 8}, "strategy": {"kind": "all-reduce", "exchange": {"grouping": "whole-model"}},
+               "variants": [{"name": name(*run), "set": {"/cluster/workers": run[0], "/workload/batch": run[2], "/workload/accumulation": run[1] // run[0] // run[2]}} for run in runs]},
+        measurements=[{"at": {"variant": name(*r[:3]), "layers": r[3], "hidden": r[4]}, "step_time": f"{r[5]:.5g}ms"} for r in published])
+
+
+# --- torchtitan ----------------------------------------------------------------------------------------------------------
+
+def make_torchtitan(writer):
+    variants, measurements = [], []
+    for r in rows("torchtitan.csv"):
+        name = {"eager": "without compiler", "compile": "compiled"}[r["code"]]
+        variants.append({"name": name, "set": {"/workload/transformer/composed": r["code"] == "eager", "/workload/batch": int(r["local_batch"]), "/cluster/workers": int(r["gpus"])}})
+        measurements.append({"at": {"variant": name}, "throughput": round(int(r["tokens_s_gpu"]) * int(r["gpus"]) / int(r["seq"]), 4)})
+    writer.suite(
+        "torchtitan",
+        description="Llama 3.1 8B on 8 H100s of one machine by FSDP, on sequences of 8192 tokens, without compiler and compiled",
+        assumes="Nothing is fitted to these rows. The profile h100-llm has the shares of the peaks that MPT reached (mpt-h100-80gb) and FlashAttention-2's from its papers. "
+                "These H100s have 96 GB of HBM2e and 500 W; their bandwidth and clock are not in the file, so the profile has those of an H100 SXM and is too fast to that extent. "
+                "Sequences of 8192 tokens are torchtitan's default. Selective recomputation is taken as that of every second block. Gradients are reduced in fp32 (assumed). "
+                "Without compiler, norms and rotary positions are simple operations; compiled, they are one kernel each. The machine is that of clusters/dgx-h100.json. "
+                "Left out: two rows in float8, which stepcast has no type for. By the forecast, the run without compiler needs 109 GB, more than the card has. So torchtitan kept less than is assumed here.",
+        source="pytorch/torchtitan, benchmarks, commit b5bcd76c (measurements/torchtitan.csv): Llama 3.1 8B, 8 H100s, 16 sequences a step.",
+        study={"workload": {"from": "llama-3-8b", "profile": {"from": "h100-llm", "name": "h100-96gb", "memory": datasheet("96GiB", "the card's name in the source; as memory is counted, its 96 GB are GiB")}, "recomputation": "blocks", "recomputed_share": 0.5},
+               "cluster": {"from": "dgx-h100", "workers": 8}, "strategy": {**FSDP, "reduce_dtype": "fp32"}, "variants": variants},
+        alternatives="variant", measurements=measurements)
+
+
 def main():
     writer = Writer(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "validation")
     make_hkbu(writer)
@@ -626,6 +672,8 @@ def main():
     make_llama(writer)
     make_ultrascale_collectives(writer)
     make_ultrascale_data_parallel(writer)
+    make_vtrain(writer)
+    make_torchtitan(writer)
 
 
 if __name__ == "__main__":
