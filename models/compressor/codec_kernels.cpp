@@ -89,6 +89,12 @@ Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing p
   return decode;
 }
 
+std::vector<Payload> gathered_parts(const std::string& codes, Bytes of_codes, const std::string& numbers,
+                                    Bytes of_numbers, Packing packing) {
+  if (packing == Packing::ideal) return {{codes + " and " + numbers, Primitive::all_gather, of_codes + of_numbers}};
+  return {{codes, Primitive::all_gather, of_codes}, {numbers, Primitive::all_gather, of_numbers}};
+}
+
 void add_error_feedback(CodecPlan& plan, const Tensor& tensor) {
   const Bytes dense = tensor.dense();
   plan.compensate.push_back(sweep("add", 2.0 * dense, dense, tensor, 1));

@@ -57,6 +57,11 @@ Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing p
 /// @pre plan.decode.first is complete
 void add_error_feedback(CodecPlan& plan, const Tensor& tensor);
 
+/// The gathered messages of codes and the numbers that go with them. Packing ideal has them in one message, "CODES and
+/// NUMBERS". GRACE gathers each tensor of a method on its own (grace_dl/tensorflow/communicator/allgather.py).
+std::vector<Payload> gathered_parts(const std::string& codes, Bytes of_codes, const std::string& numbers,
+                                    Bytes of_numbers, Packing packing);
+
 /// An uncompressed tensor, summed by AllReduce: for low-rank methods, the 1-D tensors.
 CodecPlan uncompressed(const Tensor& tensor);
 

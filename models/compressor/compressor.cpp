@@ -189,9 +189,10 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group)
 
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
-  const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
-  return {plan.summable(), plan.recodable,
-          one && plan.stages.front().messages.front().primitive == Primitive::all_gather, plan.stages.size()};
+  const std::vector<Payload>& messages = plan.stages.front().messages;
+  const bool gathers = std::all_of(messages.begin(), messages.end(),
+                                   [](const Payload& one) { return one.primitive == Primitive::all_gather; });
+  return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size()};
 }
 
 std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice) {

@@ -58,7 +58,7 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group)
 struct CompressorTraits {
   bool summable = false;              ///< a sum of its messages is again a message
   bool recodable = false;             ///< a sum can be encoded again at the same size
-  bool one_gathered_message = false;  ///< sends one message of known size that every worker needs
+  bool one_gathered_message = false;  ///< sends a message of known size, or its parts, that every worker needs
   std::size_t stages = 1;             ///< stages of messages
 };
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged

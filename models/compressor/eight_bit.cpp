@@ -9,7 +9,7 @@ CodecPlan plan(const EightBit& x, const Tensor& tensor) {
   CodecPlan plan;
   // Quantization: divide, magnitude, seven steps of binary search among 128 entries, sign.
   plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2), sweep("quantize", dense, wire, tensor, 10)},
-                  {{"codes and scale", Primitive::all_gather, wire}}}};
+                  gathered_parts("codes", wire - 4_B, "scale", 4_B, x.packing)}};
   plan.decode = decode_sum(wire, tensor, 2, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

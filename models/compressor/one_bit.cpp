@@ -9,7 +9,8 @@ CodecPlan plan(const OneBit& x, const Tensor& tensor) {
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 8_B;
   CodecPlan plan;
   // One sweep compares and packs; it also sums and counts the elements of each sign.
-  plan.stages = {{{sweep("sign-means", dense, wire, tensor, 3)}, {{"signs and means", Primitive::all_gather, wire}}}};
+  plan.stages = {
+      {{sweep("sign-means", dense, wire, tensor, 3)}, gathered_parts("signs", wire - 8_B, "means", 8_B, x.packing)}};
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   add_error_feedback(plan, tensor);
   return plan;

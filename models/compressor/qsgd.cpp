@@ -16,7 +16,7 @@ CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
   // Quantization: magnitude, scale, floor, random number, compare, add, sign.
   plan.stages = {
       {{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
-       {{"levels and norms", Primitive::all_gather, wire}}}};
+       gathered_parts("levels", wire - norms, "norms", norms, x.packing)}};
   plan.decode = decode_sum(wire, tensor, 2, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

@@ -13,7 +13,7 @@ CodecPlan plan(const SketchMl& x, const Tensor& tensor) {
   // Sort; search each element among the q edges; sum and count of each quantile.
   plan.stages = {{{radix_sort(tensor), sweep("find-bins", dense + means, codes, tensor, code_width(x.quantiles)),
                    sweep("segment-means", dense + codes, means, tensor, 2)},
-                  {{"quantiles and means", Primitive::all_gather, wire}}}};
+                  gathered_parts("quantiles", codes, "means", means, x.packing)}};
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

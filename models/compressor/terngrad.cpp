@@ -14,7 +14,7 @@ CodecPlan plan(const TernGrad& x, const Tensor& tensor) {
   encode = {sweep("moments", dense, 8_B, tensor, 3), sweep("clipped-max", dense, 4_B, tensor, 3),
             sweep("quantize", dense, wire, tensor, 4 + kRandomFlops)};
   if (grace && x.framework == Framework::torch) encode.push_back({"host-read", 4_B, 4_B, {}, 2});
-  plan.stages[0].messages = {{"ternary codes and scale", Primitive::all_gather, wire}};
+  plan.stages[0].messages = gathered_parts("ternary codes", wire - 4_B, "scale", 4_B, x.packing);
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

@@ -8,7 +8,10 @@ CodecPlan plan(const TopK& x, const Tensor& tensor) {
   const std::int64_t k = kept(x.ratio, tensor);
   const Bytes wire = static_cast<double>(k) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
   CodecPlan plan;
-  plan.stages = {{{select_compact(tensor, wire)}, {{"values and indices", Primitive::all_gather, wire}}}};
+  const Bytes values = static_cast<double>(k) * size_of(tensor.dtype);
+  // Only the tensorflow version of topk.py joins both parts.
+  const Packing joined = x.framework == Framework::tensorflow ? Packing::ideal : x.packing;
+  plan.stages = {{{select_compact(tensor, wire)}, gathered_parts("values", values, "indices", wire - values, joined)}};
   plan.decode = sparse_decode(wire, k, tensor, x.packing);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

@@ -57,6 +57,9 @@ enum class NoteCode {
   default_compressors,
   one_point_options,
   grouped_gpus,
+  no_stack,
+  unmeasured_stack,
+  other_trainings,
 };
 
 template <>
@@ -125,6 +128,11 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"one-point-options", NoteCode::one_point_options, "the options fit this point only"},
       Choice<NoteCode>{"grouped-gpus", NoteCode::grouped_gpus,
                        "a worker is a group of GPUs, whose inside is not modelled"},
+      Choice<NoteCode>{"no-stack", NoteCode::no_stack,
+                       "no stack is named: software adds nothing to what links and kernels take"},
+      Choice<NoteCode>{"unmeasured-stack", NoteCode::unmeasured_stack, "constants of the stack were not measured"},
+      Choice<NoteCode>{"other-trainings", NoteCode::other_trainings,
+                       "the points differ in training, whose accuracy is not forecast"},
   };
 };
 

@@ -33,7 +33,7 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   if (unequal) why.emplace_back("as if all shards were as late as the largest");
   if (!exact || !workers_are_alike(cluster))
     why.emplace_back("as if all workers pushed at once, and no push met a pull");
-  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 &&
+  if (graph.shards_co_located && cluster.stack.host_cost > SecondsPerByte{} && graph.shards > 1 &&
       graph.shards < cluster.workers)
     why.emplace_back("as if workers beside a shard copied as much as others");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);

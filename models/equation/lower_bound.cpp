@@ -44,7 +44,7 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
     if (const auto* serve = std::get_if<ShardServe>(&task.work))
-      busy[serve->shard] += serve->time * p + serve->copied * cluster.host_cost * remote;
+      busy[serve->shard] += serve->time * p + serve->copied * cluster.stack.host_cost * remote;
   }
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }
@@ -117,7 +117,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   if (bound.communication) {
     const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
-                  copies = load.copied * cluster.host_cost;
+                  copies = load.copied * cluster.stack.host_cost;
     bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
     // A collective's hosts copy after each round. A server's copies overlap with other messages.
     bound.bandwidth = servers ? std::max(wire, copies) : wire + copies;

@@ -42,7 +42,6 @@ class ExchangeChanges {
     if (!std::holds_alternative<NoCompressor>(s_.compressor)) return;
     // A single group would not overlap.
     Exchange exchange = x.exchange.grouping == Grouping::whole_model ? ShardedStrategy{}.exchange : x.exchange;
-    exchange.backward_slowdown = x.exchange.backward_slowdown;
     const auto shard = [&](const std::string& where, bool is_group, std::optional<int> group) {
       changes_.add_strategy(kExecution, "gradients and optimizer state sharded" + where,
                             ShardedStrategy{.stage = ShardingStage::gradients,

@@ -2,7 +2,6 @@
 //   α  latency of one message, sender's memory to receiver's            link.latency
 //   β  time per byte on a host's link, 1/bandwidth                       link.bandwidth
 //   γ  time to add one received byte into the receiver's buffer          reduction_cost
-//   h  time the host spends copying one byte in or out (TCP stacks)      host_cost
 //   S  fixed cost of starting one collective, on every worker            collective_cost
 #pragma once
 
@@ -14,6 +13,7 @@
 #include "models/describe/describe.hpp"
 #include "models/part/collective_algorithm.hpp"
 #include "models/part/nics.hpp"
+#include "models/part/stack.hpp"
 
 namespace stepcast {
 
@@ -349,7 +349,6 @@ struct Cluster {
   Topology topology = Star{};
   Transport transport = IdealTransport{};
   SecondsPerByte reduction_cost{};
-  SecondsPerByte host_cost{};
   Seconds collective_cost{};
   std::vector<WorkerGroup> groups;
   Jitter jitter;
@@ -358,6 +357,7 @@ struct Cluster {
   RingLatency ring_latency = RingLatency::mean;
   Shared<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
+  Stack stack{};  ///< of the scenario: not a field of a cluster's document
 
   template <class V>
   static void describe(V& v, Cluster& x) {
@@ -375,7 +375,6 @@ struct Cluster {
     v.optional("topology", x.topology, "how the hosts are connected");
     v.optional("transport", x.transport, "how flows behave on the links");
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
-    v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups,
                "workers that differ from the rest: the highest ranks, the last group the very last");

@@ -29,7 +29,8 @@ struct CodecSettings {
 
   template <class V>
   static void describe(V& v, CodecSettings& x) {
-    v.optional("device", x.device, "device profile that prices the compressor's kernels; null: the workload's, or the cluster's gpu");
+    v.optional("device", x.device,
+               "device profile that prices the compressor's kernels; null: the workload's, or the cluster's gpu");
     v.optional(
         "slowdown", x.slowdown,
         "factor on the times of all compressor kernels, above the device's rates, for code composed of a framework's "

@@ -7,12 +7,13 @@
 
 namespace stepcast {
 
-enum class Evidence { measured, transferred, datasheet, recalled, assumed };
+enum class Evidence { measured, fitted, transferred, datasheet, recalled, assumed };
 
 template <>
 struct Choices<Evidence> {
   static constexpr std::array table = {
       Choice<Evidence>{"measured", Evidence::measured, "measured on the device"},
+      Choice<Evidence>{"fitted", Evidence::fitted, "found by a fit to measurements of whole steps"},
       Choice<Evidence>{"transferred", Evidence::transferred,
                        "predicted from another device's measurement and the two datasheets"},
       Choice<Evidence>{"datasheet", Evidence::datasheet, "the manufacturer's figure"},

@@ -33,7 +33,6 @@ struct Exchange {
   Bytes bucket_cap = 25_MiB;
   OrAuto<Bytes> first_bucket{};
   bool overlap = true;
-  double backward_slowdown = 1.0;
 
   template <class V>
   static void describe(V& v, Exchange& x) {
@@ -46,10 +45,6 @@ struct Exchange {
         "bucket_cap if that is less",
         positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
-    v.optional(
-        "backward_slowdown", x.backward_slowdown,
-        "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",
-        between(1, 100));
   }
   bool operator==(const Exchange&) const = default;
 

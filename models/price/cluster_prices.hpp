@@ -11,6 +11,7 @@
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
+#include "models/price/gather_time.hpp"
 #include "models/price/protocol_prices.hpp"
 #include "models/price/shard_prices.hpp"
 
@@ -39,7 +40,11 @@ class ClusterPrices {
   ClusterPrices(const Cluster& cluster, PriceCache& cache);
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
-  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
+  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const {
+    PricedCost cost = protocol(call)(call);
+    cost.setup += gather_time(cluster_.stack, call, cluster_.workers);
+    return cost;
+  }
 
   /// The largest possible deviation of the replay's time from that price on ideal transport, up or down. It is 0 for an
   /// exact price, and infinity if nothing is known.

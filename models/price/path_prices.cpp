@@ -61,7 +61,7 @@ std::optional<Seconds> mean_latency(const Cluster& cluster) {
 
 Prices collective_prices(const Cluster& cluster) {
   Prices prices;
-  prices.host = cluster.host_cost;
+  prices.host = cluster.stack.host_cost;
   prices.gamma = cluster.reduction_cost;
   prices.setup = cluster.collective_cost;
   const PathPrice link = worst_link(cluster);

@@ -9,6 +9,7 @@
 #include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/report/cluster_notes.hpp"
+#include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
 
 namespace stepcast {
@@ -297,6 +298,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
         {NoteCode::in_step,
          "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
          "0.01, they spread like real ones"});
+  add_stack_notes(scenario, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario))

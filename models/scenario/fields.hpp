@@ -53,6 +53,7 @@ struct ScenarioFields {
   ImpossiblePoints impossible = ImpossiblePoints::refuse;
   std::optional<Part<WorkloadTable>> workload;
   Part<Cluster> cluster;
+  Part<Stack> stack;
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
   CodecSettings codec;
@@ -72,6 +73,7 @@ struct ScenarioFields {
         "the treatment of points whose parts do not fit together, such as groups that do not divide the workers");
     v.optional("workload", x.workload, "the trained network (not needed by strategy collective)");
     v.required("cluster", x.cluster, "on which machines");
+    v.optional("stack", x.stack, "by which software; without one, messages take what links and cluster take");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
     v.optional("compressor", x.compressor, "how gradients are compressed");
     v.optional("codec", x.codec, "device and order of the compressor's kernels");

@@ -37,6 +37,7 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
     const auto defaults = std::make_unique<const Cluster>();  // g++ 12 reports a local one as uninitialised
     return holds_default(scenario.cluster, *defaults, path);
   }
+  if (part == "stack") return holds_default(scenario.cluster.stack, Stack{}, path);
   if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
   // The only fields of the table in the list above. The table is large, so it is not copied.
   const WorkloadTable defaults;

@@ -20,7 +20,7 @@ struct Shelf {
 };
 /// All parts that have a folder. Scenarios are beside these folders.
 inline constexpr std::array kShelves = {Shelf{"workload", "workloads"}, Shelf{"profile", "profiles"},
-                                        Shelf{"cluster", "clusters"}, Shelf{"strategy", "strategies"},
+                                        Shelf{"cluster", "clusters"}, Shelf{"stack", "stacks"}, Shelf{"strategy", "strategies"},
                                         Shelf{"compressor", "compressors"}};
 
 /// The other part, besides `part`, with a file in one of these folders or a kind of that name; "" if there is none.
@@ -32,7 +32,7 @@ void forget_schema(Json& part);
 /// Parsed part files. Each file is read once.
 class PartFiles {
  public:
-  /// `folder` (the scenario's) and `library` contain the folders workloads/, clusters/, strategies/ and compressors/
+  /// `folder` (the scenario's) and `library` contain the folders workloads/, clusters/, stacks/, strategies/ and compressors/
   /// for parts with a bare name. Scenarios are directly in them.
   PartFiles(std::filesystem::path folder, std::filesystem::path library)
       : folder_(std::move(folder)), library_(std::move(library)) {}

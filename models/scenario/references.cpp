@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compressor"};
+constexpr std::string_view kParts[] = {"workload", "cluster", "stack", "strategy", "compressor"};
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
 }  // namespace
@@ -32,9 +32,9 @@ bool is_part(std::string_view pointer) {
 }
 
 bool may_be_reference(const std::string& pointer) {
-  constexpr std::string_view kPlaces[] = {
-      "/workload",     "/cluster",          "/strategy",         "/compressor",
-      "/codec/device", "/workload/profile", "/workload/variant", "/workload/measured/profile"};
+  constexpr std::string_view kPlaces[] = {"/workload",         "/cluster",          "/stack",
+                                          "/strategy",         "/compressor",       "/codec/device",
+                                          "/workload/profile", "/workload/variant", "/workload/measured/profile"};
   const auto tokens = tokens_of(pointer);
   std::string place;
   for (const std::string& token : tokens.value_or(std::vector<std::string>{}))

@@ -20,6 +20,9 @@ Scenario without_labels(Scenario scenario) {
   scenario.cluster_gpu.clear();
   scenario.cluster.prices.reset();
   scenario.cluster.fits.clear();
+  scenario.cluster.stack.name.reset();
+  scenario.cluster.stack.description.reset();
+  scenario.cluster.stack.origins.reset();
   scenario.workload.reset();
   scenario.workload_written.reset();
   scenario.baseline.reset();
@@ -35,6 +38,7 @@ Json to_json(const Scenario& scenario) {
   const auto& workload = scenario.workload_written ? scenario.workload_written : scenario.workload;
   json["workload"] = workload ? write_value(*workload) : Json(nullptr);
   json["cluster"] = write_value(scenario.cluster);
+  json["stack"] = write_value(scenario.cluster.stack);
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);
   json["codec"] = write_value(scenario.codec);

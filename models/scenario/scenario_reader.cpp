@@ -118,6 +118,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   scenario.name = std::move(fields.name);
   scenario.description = std::move(fields.description);
   scenario.cluster = std::move(fields.cluster.value);
+  scenario.cluster.stack = std::move(fields.stack.value);
   scenario.strategy = std::move(fields.strategy.value);
   scenario.compressor = fields.compressor.value;
   scenario.codec = std::move(fields.codec);

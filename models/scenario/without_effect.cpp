@@ -252,6 +252,13 @@ std::string framework(const Scenario& s) {
       s.compressor);
 }
 
+std::string of_gathers(const Scenario& s) {
+  const auto* benchmark = strategy_of<CollectiveBenchmark>(s);
+  const bool gathers =
+      strategy_of<ShardedStrategy>(s) || compresses(s) || (benchmark && benchmark->operation == Operation::all_gather);
+  return unless(gathers, "no messages are gathered");
+}
+
 std::string codec_device(const Scenario& s) {
   if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio states its costs";
   return unless(compresses(s), "nothing is compressed");
@@ -337,7 +344,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/exchange/bucket_cap", of_buckets},
     SometimesField{"/strategy/exchange/first_bucket", of_buckets},
     SometimesField{"/strategy/exchange/overlap", overlap},
-    SometimesField{"/strategy/exchange/backward_slowdown", of_overlap},
+    SometimesField{"/stack/backward_slowdown", of_overlap},
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
     SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},
@@ -349,6 +356,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/server_reduction_cost", server_reduction_cost},
     SometimesField{"/strategy/server_update_factor", server_update_factor},
     SometimesField{"/compressor/framework", framework},
+    SometimesField{"/stack/gather_cost", of_gathers},
+    SometimesField{"/stack/gather_byte_cost", of_gathers},
     SometimesField{"/codec/device", codec_device},
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},

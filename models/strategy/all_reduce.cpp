@@ -35,7 +35,7 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
       graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   // γ_o slows all of backward, as in the published equation max(γ_o·l_back, (k-1)·t(b)) + t(b̂).
-  const double slowdown = overlap && input.cluster.workers > 1 ? exchange.backward_slowdown : 1.0;
+  const double slowdown = overlap && input.cluster.workers > 1 ? input.cluster.stack.backward_slowdown : 1.0;
   const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
   const std::vector<TaskId> exchanged =
       add_exchanges(graph, communication, codec, coded, backward.ready, overlap ? kNoTask : backward.end);

@@ -68,7 +68,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   std::vector<Seconds> encode;
   for (const CodedBucket& bucket : coded) encode.push_back(bucket.encode);
   backward = add_backward(graph, compute, codec, input, buckets,
-                          overlap && exchanges ? strategy.exchange.backward_slowdown : 1.0, encode);
+                          overlap && exchanges ? input.cluster.stack.backward_slowdown : 1.0, encode);
 }
 
 ServerStep::CodedBucket ServerStep::code(const std::vector<ShardPart>& of_shards) {

@@ -38,7 +38,7 @@ class Builder {
         units_(make_buckets(input.workload, strategy.exchange)),
         // γ_o as for all-reduce. A single worker has no exchange that could slow it.
         pieces_(sharded_computation(strategy, input.workload, units_,
-                                    overlap_ && input.cluster.workers > 1 ? strategy.exchange.backward_slowdown : 1.0,
+                                    overlap_ && input.cluster.workers > 1 ? input.cluster.stack.backward_slowdown : 1.0,
                                     ahead_ > 0)),
         gathers_(pieces_.size(), kNoTask),
         compute_(graph_.add_stream("compute")),

@@ -63,7 +63,7 @@ class SynchronousExchange {
   /// A shard's host copies every remote worker's message in and its answer out. Returns the cost per byte of one.
   [[nodiscard]] SecondsPerByte copy_cost() const {
     const int remote = step_.input.cluster.workers - (step_.graph.shards_co_located ? 1 : 0);
-    return step_.input.cluster.host_cost * static_cast<double>(remote);
+    return step_.input.cluster.stack.host_cost * static_cast<double>(remote);
   }
 
   [[nodiscard]] std::vector<Bundle> bundles() const {

@@ -57,11 +57,14 @@ void read_part(const Json& json, const std::string& pointer, std::vector<Fault>&
 
 std::string part_of_file(const Json& json) {
   if (!json.is_object()) return "scenario";
-  const std::pair<const char*, std::size_t> kinds[] = {
-      {"scenario", known_keys<ScenarioFields>(json)}, {"suite", known_keys<SuiteFields>(json)},
-      {"workload", known_keys<WorkloadTable>(json)},  {"cluster", known_keys<Cluster>(json)},
-      {"profile", known_keys<DeviceProfile>(json)},   {"strategy", known_keys<Strategy>(json)},
-      {"compressor", known_keys<Compressor>(json)}};
+  const std::pair<const char*, std::size_t> kinds[] = {{"scenario", known_keys<ScenarioFields>(json)},
+                                                       {"suite", known_keys<SuiteFields>(json)},
+                                                       {"workload", known_keys<WorkloadTable>(json)},
+                                                       {"cluster", known_keys<Cluster>(json)},
+                                                       {"stack", known_keys<Stack>(json)},
+                                                       {"profile", known_keys<DeviceProfile>(json)},
+                                                       {"strategy", known_keys<Strategy>(json)},
+                                                       {"compressor", known_keys<Compressor>(json)}};
   const auto most = std::max_element(std::begin(kinds), std::end(kinds),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   return most->first;
@@ -71,7 +74,7 @@ std::optional<Fault> no_scenario(const Json& json, const std::string& file) {
   const std::string part = part_of_file(json);
   if (part == "scenario") return {};
   // A file that names parts is meant as a scenario, whatever other keys it has.
-  for (const char* key : {"workload", "cluster", "strategy", "compressor"})
+  for (const char* key : {"workload", "cluster", "stack", "strategy", "compressor"})
     if (json.contains(key)) return {};
   const std::string path = file.ends_with(".json") ? file : "FILE.json";
   std::string use;
@@ -93,9 +96,10 @@ Json resolve_part(std::string_view part, Json json, const std::filesystem::path&
   Json& resolved = document.json[std::string(part)];
   if (faults.empty()) {
     if (part == "cluster") read_part<Cluster>(resolved, pointer, faults);
+    else if (part == "stack") read_part<Stack>(resolved, pointer, faults);
     else if (part == "strategy") read_part<Strategy>(resolved, pointer, faults);
     else if (part == "compressor") read_part<Compressor>(resolved, pointer, faults);
-    else throw std::invalid_argument(fmt::format("\"{}\" is none of cluster, strategy and compressor", part));
+    else throw std::invalid_argument(fmt::format("\"{}\" is none of cluster, stack, strategy and compressor", part));
     for (Fault& fault : faults) fault = document.origins.locate(std::move(fault));
   }
   if (!faults.empty()) throw ScenarioError(std::move(faults));

@@ -11,7 +11,7 @@
 
 namespace stepcast {
 
-/// The kind of a file: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor". It is the
+/// The kind of a file: "scenario", "suite", "workload", "cluster", "profile", "stack", "strategy" or "compressor". It is the
 /// kind that knows most of the file's keys. If none knows more keys than a scenario does, it is "scenario".
 std::string part_of_file(const Json& json);
 

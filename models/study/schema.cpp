@@ -302,11 +302,12 @@ Json part_schema(std::string_view part) {
   if (part == "workload") return part_file<WorkloadTable>("stepcast workload");
   if (part == "profile") return part_file<DeviceProfile>("stepcast device profile");
   if (part == "cluster") return part_file<Cluster>("stepcast cluster");
+  if (part == "stack") return part_file<Stack>("stepcast stack");
   if (part == "strategy") return part_file<Strategy>("stepcast strategy");
   if (part == "compressor") return part_file<Compressor>("stepcast compressor");
   if (part == "suite") return suite_schema();
   throw std::invalid_argument(fmt::format(
-      "no part is called \"{}\"; there are workload, profile, cluster, strategy, compressor and suite", part));
+      "no part is called \"{}\"; there are workload, profile, cluster, stack, strategy, compressor and suite", part));
 }
 
 bool takes_fractions(const std::string& pointer) {

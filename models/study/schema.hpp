@@ -13,7 +13,7 @@ namespace stepcast {
 /// Schema of a whole scenario or study.
 Json scenario_schema();
 
-/// Schema of the file of one part: "workload", "profile", "cluster", "strategy", "compressor" or "suite".
+/// Schema of the file of one part: "workload", "profile", "cluster", "stack", "strategy", "compressor" or "suite".
 Json part_schema(std::string_view part);
 
 /// Whether the field at this JSON pointer takes real numbers in all parts that have it (for example in every kind of

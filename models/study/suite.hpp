@@ -121,7 +121,7 @@ struct Suite {
   ErrorLimits tolerance;
   std::vector<MeasuredPoint> measurements;  ///< in the file's order
   Document document{Json(), Origins("")};   ///< the document that `study` was expanded from
-  std::vector<std::string> sets;            ///< changes since: "/cluster/host_cost=1ns/B" (changed_suite.hpp)
+  std::vector<std::string> sets;            ///< changes since: "/stack/host_cost=1ns/B" (changed_suite.hpp)
   std::size_t changed = 0;                  ///< number of measurements whose scenarios these changes affect
 };
 

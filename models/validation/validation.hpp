@@ -65,7 +65,7 @@ struct Validation {
   std::size_t changed = 0;        ///< rows whose scenarios differ by that
 };
 
-/// The suite's name and its changes: "hkbu-10gbe with --set /cluster/host_cost=1ns/B".
+/// The suite's name and its changes: "hkbu-10gbe with --set /stack/host_cost=1ns/B".
 std::string title_of(const Validation& validation);
 
 /// The metric that suites measure under the quantity's name.

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "fields.md"
-PARTS = ("scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite")
+PARTS = ("scenario", "workload", "profile", "cluster", "stack", "strategy", "compressor", "suite")
 INTRODUCTION = """# Fields
 
 Every field of a scenario, of its parts and of a suite. `scenarios/scripts/make_fields.py` writes this page from `stepcast schema`.

@@ -244,7 +244,16 @@ def make_shaped(writer):
 
 GRACE_RELEASE = "GRACE (Xu et al., ICDCS 2021), sands-lab/grace-data, GRACE_data_release.pickle, commit 41915bbd"
 GRACE_SOURCE = f"{GRACE_RELEASE} (measurements/grace_resnet50.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP, or NCCL. ResNet-50 of 1001 classes; batch 256 is inferred."
-GRACE_HOST_COST = "0.5923ns/B"  # bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured
+# host_cost: bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured. What gathers take is
+# fitted with a whole network left out: `stepcast validate SUITE --set /stack/gather_cost=0us --fit
+# /stack/gather_cost=0us..2ms --fit /stack/gather_byte_cost=0ns/B..4ns/B`. Each ResNet has the other's constants. The LSTM ran
+# with other software.
+GRACE_HOST_COST = "0.5923ns/B"
+GRACE_STACKS = {
+    "": {"name": "horovod-mpi-tcp, as ResNet-20 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "114us", "gather_byte_cost": "1.556ns/B"},
+    "-resnet20": {"name": "horovod-mpi-tcp, as ResNet-50 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "104.9us", "gather_byte_cost": "2.002ns/B"},
+    "-lstm": {"name": "Open MPI's copies", "host_cost": GRACE_HOST_COST},
+}
 GRACE_METHODS = {  # GRACE's name: (kind in stepcast, its other fields); what these send does not depend on the data
     "randomk_mem_ratio=0.01": ("random-k", {"ratio": 0.01}),
     "topk_mem_ratio=0.01": ("top-k", {"ratio": 0.01}),
@@ -289,7 +298,7 @@ def grace_upper_bound(writer, suffix, table, runs, open_mpi, more_variants=(), *
     writer.suite(
         f"grace-upper-bound{suffix}", **texts,
         study={"workload": table,
-               "variants": [{"name": "Open MPI", "set": {"/compressor": [{"kind": "none"}] + [grace_compressor(name) for name in GRACE_METHODS], "/cluster/workers": [1, 2, 4, 8], "/cluster/host_cost": GRACE_HOST_COST}}, *more_variants],
+               "variants": [{"name": "Open MPI", "set": {"/compressor": [{"kind": "none"}] + [grace_compressor(name) for name in GRACE_METHODS], "/cluster/workers": [1, 2, 4, 8], "/stack": GRACE_STACKS[suffix]}}, *more_variants],
                "cluster": {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
         alternatives="compressor", measurements=measurements)
 
@@ -308,7 +317,7 @@ def grace_codec(writer, suffix, table, batch, runs, **texts):
             measurements.append(one)
     writer.suite(
         f"grace-codec{suffix}", **texts,
-        study={"workload": table, "variants": variants, "cluster": {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}, "host_cost": GRACE_HOST_COST}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
+        study={"workload": table, "variants": variants, "cluster": {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "stack": GRACE_STACKS[suffix], "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
         alternatives="variant", measurements=measurements)
 
 
@@ -324,10 +333,10 @@ def make_grace(writer):
             if (backend, workers) == ("mpi", 8): one["fitted"] = "host_cost of Open MPI"
             measurements.append(one)
     grace_upper_bound(
-        writer, "", "resnet50-grace", runs, measurements, [{"name": "NCCL", "set": {"/compressor": [{"kind": "none"}]}}],
+        writer, "", "resnet50-grace", runs, measurements, [{"name": "NCCL", "set": {"/compressor": [{"kind": "none"}], "/stack": "ideal"}}],
         description="ResNet-50 on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
         assumes="GRACE's mode upper-bound is the same messages without codec (inferred); rings; tensor by tensor after backward, as in the scenario survey; what Open MPI's host path costs a byte is fitted to the uncompressed run with 8 workers, NCCL is given none. "
-                    "Off upwards where messages are gathered, up to 51 %: a byte gathered costs Horovod more than one summed, which one host_cost cannot say. Off downwards with NCCL, which exchanges during backward. "
+                    "What gathers take is fitted to ResNet-20 (gather_cost, gather_byte_cost), so no row here sets it. Off downwards with NCCL, which exchanges during backward. "
                     "(With overlap, and host_cost fitted anew to 2.88 ns/B, the median |error| is 30 %.) Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise.",
         source=GRACE_SOURCE)
     grace_codec(
@@ -343,16 +352,16 @@ GRACE_SMALL = {
     "resnet20": {
         "table": "resnet20-cifar10", "batch": 256, "sample": None, "title": "ResNet-20 on CIFAR-10", "modes": {"Open MPI": "upper-bound", "Open MPI, mode throughput": "throughput"}, "no_slower": "EF-SignSGD, QSGD and TernGrad",
         "network": "ResNet-20 v2 of 11 classes; its 51 tensors have the 1,077,868 bytes that mode data-volume records without compressor. Batch 256 is not recorded.",
-        "rows": "GRACE ran ResNet-20 without compressor in both modes. Both runs are rows here. They differ by 7 % with 2 and 4 workers and by 18 % with 8. Natural ran without error feedback here, which changes no byte. Off upwards where messages are gathered, by 40 to 164 %. The 51 messages are small, and beginning each gather takes Horovod time that the forecast leaves out.",
+        "rows": "GRACE ran ResNet-20 without compressor in both modes. Both runs are rows here. They differ by 7 % with 2 and 4 workers and by 18 % with 8. Natural ran without error feedback here, which changes no byte. What gathers take is fitted to ResNet-50 (gather_cost, gather_byte_cost), so no row here sets it.",
     },
     "lstm": {
         "table": "lstm-ptb", "batch": 1, "sample": "batch", "title": "An LSTM on PTB", "modes": {"Open MPI": "throughput"}, "no_slower": "TernGrad",
         "network": "Two LSTM layers of width 650 and a softmax of 10,000 words, from GRACE's code. No row records the LSTM's bytes, so nothing checks them.",
-        "rows": "The file's unit, samples/s, is read as batches/s. Each value is a multiple of 0.01 a worker. If a batch were 20 samples, the exchange of 53 MB would take 2.6 s with 8 workers. A ring at 10 Gb/s takes 0.07 s. A batch of 20 sequences counts as one sample here. The embedding's sparse gradient is not exchanged.",
+        "rows": "The file's unit, samples/s, is read as batches/s. Each value is a multiple of 0.01 a worker. If a batch were 20 samples, the exchange of 53 MB would take 2.6 s with 8 workers. A ring at 10 Gb/s takes 0.07 s. A batch of 20 sequences counts as one sample here. The embedding's sparse gradient is not exchanged. It ran with PyTorch (recalled), so it has no time of TensorFlow's gathers.",
     },
 }
 GRACE_SMALL_COMMON = ("As grace-upper-bound: GRACE's mode upper-bound is the same messages without codec (inferred). Rings. Tensor by tensor after backward. Latencies of 25 us are assumed. "
-                      "host_cost is 0.5923 ns/B, fitted in grace-upper-bound to ResNet-50; no row here sets it. What Horovod takes to begin an operation is left out. ")
+                      "host_cost is 0.5923 ns/B, fitted in grace-upper-bound to ResNet-50; no row here sets it. ")
 GRACE_LEFT_OUT = "Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise. "
 
 
@@ -370,7 +379,7 @@ def make_grace_small(writer):
             measurements += [{"at": {"variant": variant, "compressor": "none", "workers": workers}, "throughput": round(runs[mode, "mpi", "none", workers], 2)} for workers in (2, 4, 8)]
         grace_upper_bound(
             writer, f"-{network}", table, runs, measurements,
-            [{"name": variant, "set": {"/compressor": [{"kind": "none"}], "/cluster/host_cost": GRACE_HOST_COST}} for variant in its["modes"] if variant != "Open MPI"],
+            [{"name": variant, "set": {"/compressor": [{"kind": "none"}], "/stack": GRACE_STACKS[f"-{network}"]}} for variant in its["modes"] if variant != "Open MPI"],
             description=f"{its['title']} on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
             assumes=GRACE_SMALL_COMMON + its["rows"] + " " + GRACE_LEFT_OUT.strip(), source=source)
         grace_codec(
@@ -394,11 +403,12 @@ def make_data_parallel(writer):
         "ddp-2020",
         description="ResNet-50 and ResNet-101 on 1 to 16 V100s in DGX-1s with PyTorch's DistributedDataParallel",
         assumes="nominal rates for everything but the single GPU without DDP (329.9 and 197.5 images/s, which are no rows here); assumed latencies. "
-                    "With communication hidden, what is left is what DDP adds to backward, 3 to 10 %, which the forecast is not told (backward_slowdown stays 1). Times are published to 1 ms, 1 % of a step.",
+                    "What DDP adds to backward is fitted with a whole network left out: each has the backward_slowdown that the other's rows give (1.089 and 1.139). Times are published to 1 ms, 1 % of a step.",
         source=f"{ddp[0]['source']} (measurements/data_parallel.csv): p50 of iteration times, {ddp[0]['stack']}; DGX-1 with V100s, four 100 Gb/s InfiniBand adapters.",
-        study={"workload": list(tables.values()), "cluster": {"workers": [1, 2, 4, 8, 16], "link": {"bandwidth": "100Gbps", "latency": "5us"}, "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 4, "inner": {"bandwidth": "150GB/s", "latency": "3us"}}},
+        study={"variants": [{"name": model, "set": {"/workload": tables[model], "/stack/backward_slowdown": slowdown}} for model, slowdown in (("resnet50", 1.139), ("resnet101", 1.089))],
+               "stack": {"name": "ddp-nccl-rdma, as the other network has it"}, "cluster": {"workers": [1, 2, 4, 8, 16], "link": {"bandwidth": "100Gbps", "latency": "5us"}, "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 4, "inner": {"bandwidth": "150GB/s", "latency": "3us"}}},
                "strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed"}}},
-        measurements=[{"at": {"workload": tables[r["model"]], "workers": int(r["gpus"])}, "throughput": float(r["throughput_img_s"])} for r in ddp])
+        measurements=[{"at": {"variant": r["model"], "workers": int(r["gpus"])}, "throughput": float(r["throughput_img_s"])} for r in ddp])
 
     horovod = [r for r in published if r["source"].startswith("horovod")]
     names = {"InceptionV3": "inception-v3", "ResNet-101": "resnet101", "VGG-16": "vgg16"}
@@ -446,12 +456,12 @@ def make_lambda(writer):
     writer.suite(
         "lambda-v100",
         description="ResNet-50, BERT-Base and BERT-Large on 1 to 8 V100s of one machine, in fp32 and fp16: how well do they scale over NVLink?",
-        assumes="Nothing is fitted but each network's step on one GPU. The machine is that of clusters/dgx-1-v100.json: NVLink is not stated, nor is whether 2 and 4 GPUs are part of a machine of 8. "
+        assumes="Nothing is fitted to these rows but each network's step on one GPU. What DDP adds to backward is that of the stack ddp-nccl-rdma, fitted to ddp-2020. The machine is that of clusters/dgx-1-v100.json: NVLink is not stated, nor is whether 2 and 4 GPUs are part of a machine of 8. "
                 "Gradients are exchanged in PyTorch's buckets of 25 MiB, during backward. In the fp16 runs BERT's gradients have 2 bytes and ResNet-50's 4 (NVIDIA's code, from memory). "
                 "The file's batch is read as that of all GPUs together, since it doubles with them. BERT-Large's tensors are those of pre-training without its heads; the head for questions has 2,050 parameters more. "
-                "Rates are published in whole samples/s, so 12 of BERT-Large is known to 4 %. Off upwards everywhere, most for BERT-Large: by a quarter already with 2 GPUs. In fp16 its step took 87 ms longer there. The whole exchange of 670 MB takes 5.6 ms at 120 GB/s. The cause is not known.",
+                "Rates are published in whole samples/s, so 12 of BERT-Large is known to 4 %. Off for BERT-Large, which is too fast with 2 GPUs already. In fp16 its step took 87 ms longer there. The whole exchange of 670 MB takes 5.6 ms at 120 GB/s. The cause is not known.",
         source="lambdal/deeplearning-benchmark, pytorch-train-throughput, commit aa5addb6 (measurements/lambda_v100.csv): NVIDIA DeepLearningExamples in PyTorch on Lambda's cloud, V100s of 16 GB.",
-        study={"workload": list(tables.values()), "cluster": {"from": "dgx-1-v100", "workers": [1, 2, 4, 8]}, "strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}},
+        study={"workload": list(tables.values()), "cluster": {"from": "dgx-1-v100", "workers": [1, 2, 4, 8]}, "stack": "ddp-nccl-rdma", "strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}},
         measurements=measurements)
 
 

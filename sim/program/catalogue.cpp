@@ -242,7 +242,7 @@ CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::
 }
 
 std::vector<std::string> catalogue_shelves() {
-  return {"scenarios",   "workloads",  "profiles",   "layers",     "clusters", "strategies",
+  return {"scenarios",   "workloads",  "profiles",   "layers",     "clusters", "stacks", "strategies",
           "compressors", "algorithms", "topologies", "transports", "suites",   "notes"};
 }
 
@@ -253,6 +253,7 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_files(entries, "profiles", library / "profiles", library);
   add_kinds<LayerShape>(entries, "layers");
   add_files(entries, "clusters", library / "clusters", library);
+  add_files(entries, "stacks", library / "stacks", library);
   add_kinds<Strategy>(entries, "strategies");
   add_kinds<Compressor>(entries, "compressors");
   for (CatalogueEntry& entry : entries)

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/describe/json.hpp"
+#include "models/report/other_trainings.hpp"
 #include "models/search/crossover.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/options.hpp"
@@ -42,6 +43,7 @@ class Crossing {
     arrange_points(study);
     points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Metric& { return metric_by(reports); });
     begin_searches(grid);
+    compare_trainings(study);
     search();
     found_.replayed = points_.is_replayed();
     found_.notes.insert(found_.notes.end(), points_.notes().begin(), points_.notes().end());
@@ -118,6 +120,12 @@ class Crossing {
                        lonely == 1 ? " is" : "s are", reference)});
   }
 
+  /// Alternatives that train otherwise may reach another accuracy.
+  void compare_trainings(const Study& study) {
+    if (std::string note = note_of_trainings(study, found_.arrangement.situation_axes); !note.empty())
+      found_.notes.push_back({NoteCode::other_trainings, std::move(note)});
+  }
+
   void search() {
     const auto of_situation = [&](std::size_t s) -> CrossoverSearch& { return found_.situations[s].search; };
     const auto asked = [&](std::size_t s, const CrossoverSearch::Request& request) {
@@ -139,6 +147,7 @@ class Crossing {
 void show_slow_kernels(CrossoverOptions options, const Invocation& invocation) {
   options.study = with_slow_kernels(options.study);
   options.csv = options.json = "";
+  options.tells_notes = false;
   print_result(fmt::format("\nwith compressors' kernels {} times as long, as composed of a framework's operations\n",
                            kComposedSlowdown));
   search_along(options, invocation, Baselines::dropped,

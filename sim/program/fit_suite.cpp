@@ -35,7 +35,7 @@ std::vector<double> sizes_of_errors(const Validation& validation) {
   return sizes;
 }
 
-/// Returns "/cluster/host_cost=1ns/B" for each field.
+/// Returns "/stack/host_cost=1ns/B" for each field.
 std::vector<std::string> settings(const std::vector<Field>& fields, const std::vector<double>& values) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < fields.size(); ++i)
@@ -111,7 +111,7 @@ std::vector<Field> fitted_fields(const std::vector<std::string>& fits) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || !text.starts_with('/'))
       throw UsageError("--fit", fmt::format("\"{}\" is not /json/pointer=FROM..TO, such as {}", text,
-                                            "/strategy/exchange/backward_slowdown=1..2"));
+                                            "/stack/backward_slowdown=1..2"));
     const std::string pointer = text.substr(0, equals);
     if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.pointer == pointer; }))
       throw UsageError("--fit", fmt::format("{} twice; give each field one range", pointer));

@@ -41,13 +41,13 @@ Json as_json(const std::vector<CatalogueEntry>& entries) {
 void add_list(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand(
       "list",
-      "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites, notes");
+      "List workloads, profiles, layer kinds, clusters, stacks, strategies, compressors, algorithms, topologies, transports, scenarios, suites, notes");
   auto shelf = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
   command.add_option("shelf", *shelf, "only these").one_of(catalogue_shelves());
   command.add_option("--json", *json, "write JSON instead of the table; - is standard output").type_name("PATH");
   command.footer(
-      "Files of the working folder's workloads/, profiles/, clusters/, strategies/ and compressors/ are listed first.\n"
+      "Files of the working folder's workloads/, profiles/, clusters/, stacks/, strategies/ and compressors/ are listed first.\n"
       "Example: stepcast list algorithms --json -");
   command.callback([shelf, json, &invocation] {
     if (!json->empty()) check_outputs({}, {*json});

@@ -33,7 +33,7 @@ struct Suspect {
 Exchange* exchange_of(Strategy& strategy) {
   return std::visit(
       [](auto& one) -> Exchange* {
-        if constexpr (requires { one.exchange.backward_slowdown; }) return &one.exchange;
+        if constexpr (requires { one.exchange.overlap; }) return &one.exchange;
         else return nullptr;
       },
       strategy);
@@ -57,8 +57,8 @@ std::vector<Suspect> suspects_of(const Scenario& scenario) {
                                       human_text(link.latency));
                  },
                  [](double value) { return brief_text(Seconds(value)); }});
-  all.push_back({scenario.cluster.host_cost.si(), 1e-12, 1e-8, "hosts that copy", "/cluster/host_cost",
-                 [](Scenario& s, double value) { s.cluster.host_cost = SecondsPerByte(value); },
+  all.push_back({scenario.cluster.stack.host_cost.si(), 1e-12, 1e-8, "hosts that copy", "/stack/host_cost",
+                 [](Scenario& s, double value) { s.cluster.stack.host_cost = SecondsPerByte(value); },
                  [](double value) {
                    return fmt::format("hosts that take {} for each byte sent or received",
                                       human_text(SecondsPerByte(value), 3));
@@ -67,8 +67,8 @@ std::vector<Suspect> suspects_of(const Scenario& scenario) {
   Scenario copy = scenario;
   if (const Exchange* exchange = exchange_of(copy.strategy); exchange && exchange->overlap)
     all.push_back(
-        {exchange->backward_slowdown, 1, 4, "backward slowed by exchanges", "/strategy/exchange/backward_slowdown",
-         [](Scenario& s, double value) { exchange_of(s.strategy)->backward_slowdown = value; },
+        {scenario.cluster.stack.backward_slowdown, 1, 4, "backward slowed by exchanges", "/stack/backward_slowdown",
+         [](Scenario& s, double value) { s.cluster.stack.backward_slowdown = value; },
          [](double value) { return fmt::format("backward that takes {:.3g} times as long beside exchanges", value); },
          [](double value) { return fmt::format("{:.4g}", value); }});
   if (scenario.cluster.groups.empty())

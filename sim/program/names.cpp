@@ -70,7 +70,7 @@ Candidates argument_values(const Asked& asked) {
 
 Candidates values(const Asked& asked) {
   static const std::map<std::string, std::string> kShelves = {
-      {"--workload", "workloads"},  {"--cluster", "clusters"}, {"--compressor", "compressors"},
+      {"--workload", "workloads"},  {"--cluster", "clusters"}, {"--stack", "stacks"}, {"--compressor", "compressors"},
       {"--strategy", "strategies"}, {"--profile", "profiles"}, {"--gpu", "profiles"}};
   const std::string& option = asked.option;
   if (!option.starts_with("-")) return argument_values(asked);

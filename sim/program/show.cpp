@@ -193,7 +193,7 @@ void add_show(Command& program, Invocation& invocation) {
       if (is_scenario) {
         study->file = name;
         const Study loaded = load(*study);
-        print_notes(loaded);
+        print_notes({}, loaded);
         write_output(target, *full || !json->empty() ? json_text(resolved(loaded)) : summary_of(loaded));
       } else {
         write_entries(

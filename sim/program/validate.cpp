@@ -141,7 +141,7 @@ void add_validate(Command& program, Invocation& invocation) {
       .type_name("PATH");
   add_jobs(command, options->jobs);
   command.footer(
-      "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /cluster/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /strategy/exchange/backward_slowdown=1..2");
+      "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /stack/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /stack/backward_slowdown=1..2");
   command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

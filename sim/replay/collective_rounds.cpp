@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/part/protocols.hpp"
+#include "models/price/gather_time.hpp"
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
@@ -53,7 +54,8 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
   bool begun = false;
   simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
-    if (!std::exchange(begun, true)) sleep(cluster_.collective_cost.si());
+    if (!std::exchange(begun, true))
+      sleep((cluster_.collective_cost + gather_time(cluster_.stack, call, cluster_.workers)).si());
     const double start = now();
     run_round(round, block, call);
     sleep((now() - start) * (times - 1));
@@ -70,7 +72,7 @@ void CollectiveRounds::run_round(const SimulatedRound& round, double block, cons
   }
   await(start_messages(messages_, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
-  sleep(block * round.load.copied * cluster_.host_cost.si() +
+  sleep(block * round.load.copied * cluster_.stack.host_cost.si() +
         (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
 }
 

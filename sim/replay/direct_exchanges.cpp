@@ -43,7 +43,7 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
   const Bytes copied = is_worker
                            ? to_other_hosts(work.shard_bytes, self.index, cluster_, graph_)
                            : shard_exchange_cost(work.shard_bytes, cluster_.workers, graph_.shards_co_located).copied;
-  const double copying = (copied * cluster_.host_cost).si();
+  const double copying = (copied * cluster_.stack.host_cost).si();
   const double start = now();
   // A push begins with copying out and a pull ends with copying in. The shard's buffer is in use until then.
   if (is_push && is_worker) sleep(copying);
@@ -56,7 +56,7 @@ double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId 
   const double start = now();
   const double sent = exchange(simulated_.exchange(work, track.participant->number), track, task);
   const CostTerms terms = neighbour_exchange_cost(work.bytes, cluster_.workers);
-  sleep((terms.copied * cluster_.host_cost + terms.reduced * cluster_.reduction_cost).si());
+  sleep((terms.copied * cluster_.stack.host_cost + terms.reduced * cluster_.reduction_cost).si());
   return std::max(start, sent);
 }
 
@@ -91,14 +91,14 @@ double AsynchronousServers::execute(const ShardServe& serve, const Track& track)
   const auto& shard = shards_[serve.shard];
   shard->lock();
   const double start = now();
-  sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.host_cost).si());
+  sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.stack.host_cost).si());
   shard->unlock();
   return start;
 }
 
 double AsynchronousServers::execute(const ShardCopy& copy, const Track& track) {
   const double start = now();
-  sleep((to_other_hosts(copy.shard_bytes, track.participant->index, cluster_, graph_) * cluster_.host_cost).si());
+  sleep((to_other_hosts(copy.shard_bytes, track.participant->index, cluster_, graph_) * cluster_.stack.host_cost).si());
   return start;
 }
 

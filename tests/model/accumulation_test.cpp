@@ -31,6 +31,7 @@ Cluster random_star() {
                                  Seconds(positive_between(1e-6, 1e-3)));
   if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
   if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  if (coin()) cluster.stack.backward_slowdown = real_between(1, 1.5);
   return cluster;
 }
 
@@ -38,7 +39,6 @@ Exchange random_exchange() {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
-  exchange.backward_slowdown = real_between(1, 1.5);
   return exchange;
 }
 
@@ -93,9 +93,9 @@ TEST_CASE("the exchange overlaps with the last backward pass only, which alone i
   const Workload w = accumulating(workload_of(30_ms, {{50e6, 0.03}, {50e6, 0.03}}, 0_s, 2_ms), 3);
   Exchange exchange;
   exchange.grouping = Grouping::per_tensor;
-  exchange.backward_slowdown = 1.2;
-  const StepForecast f =
-      forecast(scenario_of(star_cluster(2, BytesPerSecond(1e9)), AllReduceStrategy{ring_choice(), exchange}), w);
+  Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
+  cluster.stack.backward_slowdown = 1.2;
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}), w);
   require_close(0.348, f.step.si(), 1e-12, "180 + 30 + 136 + 2 ms");
   require_close(0.192, f.breakdown.backward.si(), 1e-12, "2·60 + 72 ms");
 }

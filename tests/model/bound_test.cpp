@@ -39,7 +39,7 @@ Cluster random_cluster() {
     default: break;
   }
   if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
-  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+  if (coin()) cluster.stack.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
   if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
   if (coin()) {
     cluster.groups.push_back({integer_between(1, p), real_between(0.2, 2), {}, {}});
@@ -117,7 +117,7 @@ TEST_CASE("bounds by hand") {
   // p = 4, 10 Gb/s (0.8 ns/B), 5 us, γ = 0.1 ns/B, h = 0.05 ns/B, n = 100 MB. Computation takes 30 + 60 + 2 ms.
   Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
   cluster.reduction_cost = 0.1_ns_per_B;
-  cluster.host_cost = 0.05_ns_per_B;
+  cluster.stack.host_cost = 0.05_ns_per_B;
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
   const auto check = [&](const Scenario& scenario, double compute, double latency, double bandwidth, double reduction,
                          double step, const std::string& what) {
@@ -161,9 +161,9 @@ TEST_CASE("bounds by hand") {
   check(scenario_of(cluster, server), 0.090, 0, 0, 0.048, 0.090, "one server beside a worker, asynchronous");
   server = {};
   // A worker copies 100 MB while others' pushes travel: at 10 ns/B in 1 s, and the server's host 4·200 MB in 8 s.
-  cluster.host_cost = 10_ns_per_B;
+  cluster.stack.host_cost = 10_ns_per_B;
   check(scenario_of(cluster, server), 0.090, 10e-6, 1.0, 8.042, 8.042, "copies");
-  cluster.host_cost = 0.05_ns_per_B;
+  cluster.stack.host_cost = 0.05_ns_per_B;
   // Averaged every 4 steps: a fourth of all of it, of the two messages too.
   check(scenario_of(cluster, LocalSgdStrategy{.steps = 4}), 0.092, 2.5e-6, 0.031875, 1.875e-3, 0.092, "local SGD");
   // Two messages of 1 s each do not bound a pipelined step, which overlaps several exchanges.
@@ -423,7 +423,7 @@ TEST_CASE("the bound is met") {
   // A ring without latency or computation sends no byte too many.
   property("by a ring all-reduce of bandwidth alone", [] {
     Cluster cluster = star_cluster(integer_between(2, 64), BytesPerSecond(positive_between(1e8, 1e11)));
-    if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+    if (coin()) cluster.stack.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
     const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), {}});
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
     assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-9,

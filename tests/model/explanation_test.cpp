@@ -348,10 +348,10 @@ TEST_CASE("another strategy keeps the algorithm and the buckets, where it may ha
     return all;
   };
   const auto ring = changed(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"},
-                                "exchange": {"grouping": "per-tensor", "backward_slowdown": 1.5}})");
+                                "exchange": {"grouping": "per-tensor"}})");
   CHECK(ring.at("gradients and optimizer state sharded @ /strategy") ==
         Json::parse(R"({"kind": "sharded", "stage": "gradients", "collective": {"algorithm": "ring"},
-                        "exchange": {"grouping": "per-tensor", "backward_slowdown": 1.5}})"));
+                        "exchange": {"grouping": "per-tensor"}})"));
   CHECK(ring.at("pipelined, width 2 @ /strategy") ==
         Json::parse(R"({"kind": "pipelined", "collective": {"algorithm": "ring"}})"));
   CHECK(ring.at("local SGD, averaged every 8 steps @ /strategy") ==

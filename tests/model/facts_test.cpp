@@ -197,9 +197,10 @@ TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
       gradients.emplace_back(i + 1 < k ? b : last, i == 0 ? first_gap : (backward - first_gap) / (k - 1));
     Exchange exchange;
     exchange.grouping = Grouping::per_tensor;
-    exchange.backward_slowdown = slowdown;
+    Cluster slowed = cluster;
+    slowed.stack.backward_slowdown = slowdown;
     const Workload w = workload_of(30_ms, gradients, 0_s, 5_ms);
-    return step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}), w) - 0.035;
+    return step_time(scenario_of(slowed, AllReduceStrategy{ring_choice(), exchange}), w) - 0.035;
   };
   property(
       "exact where the first bucket is ready at once and the others at even distances",

@@ -566,9 +566,10 @@ TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
   };
   WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json",
                                       Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
-  CHECK(notes(table) ==
-        "layer times in fp32 follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
-        "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
+  CHECK(
+      notes(table) ==
+      "layer times in fp32 follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
+      "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
   table.profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   for (Evidence* evidence : {&table.profile->peaks[0].evidence, &table.profile->memory_bandwidth.evidence,
                              &table.profile->launch_overhead.evidence, &table.profile->compute_efficiency.evidence,
@@ -584,7 +585,8 @@ TEST_CASE("notes name unmeasured parts, and a few of the extrapolated layers") {
       "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
   table.profile->range.clear();
   table.profile->memory_bandwidth.evidence = Evidence::assumed;
-  CHECK(notes(table) == "layer times in fp32 follow from the profile \"device\", not measured: memory bandwidth assumed\n");
+  CHECK(notes(table) ==
+        "layer times in fp32 follow from the profile \"device\", not measured: memory bandwidth assumed\n");
   // With an entry for everything the constants price nothing.
   for (const Layer& layer : table.layers)
     if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr)

@@ -130,7 +130,8 @@ const std::vector<Change>& better_network() {
   static const std::vector<Change> changes = {
       {"bandwidth", [](Case& c, double f) { c.scenario.cluster.link.bandwidth *= f; }},
       {"latency", [](Case& c, double f) { c.scenario.cluster.link.latency = c.scenario.cluster.link.latency / f; }},
-      {"host_cost", [](Case& c, double f) { c.scenario.cluster.host_cost = c.scenario.cluster.host_cost / f; }},
+      {"host_cost",
+       [](Case& c, double f) { c.scenario.cluster.stack.host_cost = c.scenario.cluster.stack.host_cost / f; }},
       {"collective_cost",
        [](Case& c, double f) { c.scenario.cluster.collective_cost = c.scenario.cluster.collective_cost / f; }},
   };

@@ -89,7 +89,7 @@ void check_all(const Cluster& cluster, double alpha, double beta, const std::str
 TEST_CASE("a star charges its link") {
   Cluster star = star_cluster(8, 10_Gbps, 5_us);
   star.reduction_cost = 0.3_ns_per_B;
-  star.host_cost = 0.1_ns_per_B;
+  star.stack.host_cost = 0.1_ns_per_B;
   star.collective_cost = 20_us;
   check_all(star, 5e-6, 0.8e-9, "star");  // 1 / (10e9/8 B/s) = 0.8 ns/B
   const Prices prices = collective_prices(star);
@@ -523,7 +523,7 @@ TEST_CASE("dedicated servers in the workers' only rack of machines are reached w
   // Unequal shards, whose flows are not simulated. 4 workers are in 2 machines. Half a NIC's 10 us, half an inner
   // link's 2 us and half of the server's 10 us make 11 us. Into the server's 1 GB/s, 4 pushes of 3 MB take 12 ms.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 10_us);
-  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  cluster.stack.host_cost = cluster.reduction_cost = SecondsPerByte{};
   const std::vector<Bytes> shards = {1_MB, 3_MB};
   const auto latency = [&](int machines_per_rack) {
     cluster.topology = Nodes{2, {BytesPerSecond(1e11), 2_us}, 2, NodeRacks{machines_per_rack, 1.0, 1_ms}};
@@ -537,7 +537,7 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   // One server behind 1 GB/s and 10 us, and two workers of 1 MB. One is 10/2 + 10/2 = 10 us from it, the other 30/2 +
   // 10/2 = 20 us. The server's link is busy from 10 us on, with 2 MB.
   Cluster cluster = star_cluster(2, BytesPerSecond(1e9), 10_us);
-  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  cluster.stack.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.groups = {{1, 1.0, {}, 30_us}};
   const std::vector<Bytes> one = {1_MB};
   for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull}) {
@@ -547,17 +547,17 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   }
   // Each worker also copies its 1 MB. With unlike servers, each counts as if it had the larger's 3 MB from both: 6 ms,
   // 20 us away.
-  cluster.host_cost = 1_ns_per_B;
+  cluster.stack.host_cost = 1_ns_per_B;
   require_close(10e-6 + 3e-3, CachedPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "copied as well");
-  cluster.host_cost = SecondsPerByte{};
+  cluster.stack.host_cost = SecondsPerByte{};
   require_close(20e-6 + 6e-3,
                 CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(),
                 1e-12, "unequal servers");
   // A ring of four with the server at host 3. Hosts 0 and 2 are beside it, half a link's latency away. Host 1 comes in
   // through one of them. That one's link to the server carries 2 MB, the other's 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
-  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  cluster.stack.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.topology = Torus{{4}};
   require_close(5e-6 + 2e-3, CachedPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "two ways into the server");
@@ -734,7 +734,7 @@ TEST_CASE("a protocol's links are the cluster's, all as much slower") {
   Cluster torus = star_cluster(12, 10_Gbps, 25_us), slow_torus = star_cluster(12, 5_Gbps, 75_us);
   torus.topology = slow_torus.topology = Torus{{3, 4}};
   for (const auto& [cluster, other] : {std::pair(&nodes, &slow), {&racks, &slow_racks}, {&torus, &slow_torus}}) {
-    cluster->host_cost = other->host_cost = SecondsPerByte(0.1e-9);
+    cluster->stack.host_cost = other->stack.host_cost = SecondsPerByte(0.1e-9);
     cluster->protocols = {{"slow", 3, 0.5}};
     const CachedPrices prices(*cluster), others(*other);
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {

@@ -21,7 +21,7 @@ namespace {
 double ring_half(const Cluster& c, double g, double n, bool reduces) {
   if (g == 1) return 0;
   const double share = (g - 1) / g;
-  return (g - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) +
+  return (g - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.stack.host_cost.si()) +
          (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
 }
 double gather(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), false); }
@@ -75,7 +75,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const int n = static_cast<int>(buckets.size());
   const auto at = [&](int i) -> const Bucket& { return buckets[i]; };
   const bool whole = s.exchange.grouping == Grouping::whole_model, overlap = s.exchange.overlap && !whole;
-  const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
+  const double slowdown = overlap && c.workers > 1 ? c.stack.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
   const int ahead = overlap ? s.prefetch : 0, group = s.group(c.workers);
   const bool every = s.reduce_after != ReduceAfter::last_pass,
@@ -208,9 +208,11 @@ TEST_CASE("passes that neither reduce nor gather ahead are not slowed down") {
   // s for the first reduction.
   Workload w = units({1, 1});
   w.accumulation = 4;
-  const Exchange exchange{.grouping = Grouping::per_tensor, .backward_slowdown = 1.5};
+  const Exchange exchange{.grouping = Grouping::per_tensor};
+  Cluster cluster = two_workers();
+  cluster.stack.backward_slowdown = 1.5;
   require_close(4 * 1.5 + 4 * 2 + 3 * 4 + 6 + 0.5 + 0.5 + 0.25,
-                time_of(two_workers(), sharded(ShardingStage::parameters, 0, exchange), w), 1e-12,
+                time_of(cluster, sharded(ShardingStage::parameters, 0, exchange), w), 1e-12,
                 "0.5 s for each of 12 gatherings, 26 s, 0.5 s twice, 0.25 s");
 }
 

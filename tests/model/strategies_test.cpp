@@ -124,7 +124,7 @@ TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
         const auto buckets = make_buckets(w, exchange);
         const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
         const Backward backward = run_backward(w, buckets, exchange, codec, overlap,
-                                               overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
+                                               overlap && cluster.workers > 1 ? cluster.stack.backward_slowdown : 1.0);
         std::vector<double> exchanged;
         double free = 0;
         for (std::size_t i = 0; i < buckets.size(); ++i)
@@ -204,9 +204,9 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
         const bool overlap = server.exchange.overlap && server.exchange.grouping != Grouping::whole_model;
         const Backward backward =
             run_backward(w, buckets, server.exchange, codec, overlap,
-                         overlap && !(co_located && p == 1) ? server.exchange.backward_slowdown : 1.0);
+                         overlap && !(co_located && p == 1) ? cluster.stack.backward_slowdown : 1.0);
         const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(),
-                     host = cluster.host_cost.si();
+                     host = cluster.stack.host_cost.si();
         // A server's host copies the messages of all workers but its own in, and as many out. A worker copies the bytes
         // that it sends or receives. If every host has a shard, it leaves out the share of its own host's.
         const int remote = co_located ? p - 1 : p,
@@ -439,8 +439,8 @@ TEST_CASE("gossip: the exchange beside the computation, or after it") {
         const double exchange =
             cluster.workers == 1
                 ? 0
-                : cluster.link.latency.si() +
-                      n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
+                : cluster.link.latency.si() + n * (1 / cluster.link.bandwidth.si() + cluster.stack.host_cost.si() +
+                                                   cluster.reduction_cost.si());
         assert_close(w.update.si() + std::max(compute, exchange),
                      step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
         assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w),

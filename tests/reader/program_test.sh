@@ -60,7 +60,7 @@ rm out/kinds.json
 # Changes without effect, and axes that change nothing.
 caps='/strategy={"kind": "all-reduce", "exchange": {"grouping": "whole-model", "bucket_cap": ["1MiB", "25MiB", "100MiB"]}}'
 no_effect='/strategy/exchange/bucket_cap has no effect: grouping is whole-model'
-expect 0 run ../good.json --set "$caps" --json notes.json && prints "note: $no_effect" && says "note: an axis changes nothing: $no_effect"
+expect 0 run ../good.json --set "$caps" --set /stack=ideal --json notes.json && prints "note: $no_effect" && says "note: an axis changes nothing: $no_effect"
 python3 -c '
 import json, sys
 document = json.load(open("out/notes.json"))
@@ -144,7 +144,7 @@ cp out/half.json stdin
 expect 3 explain - --point workers=4 && says 'standard input: (whole document): found a document that seems to be a compressor' && says '"compressor": "FILE.json"'
 rm out/half.json
 : >stdin
-printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "host_cost": "1ns/B"}' >flat.json
+printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "collective_cost": "1us"}' >flat.json
 expect 3 run ../flat.json && says '/workers: found an unknown key'
 # Names in one's own parts mean the files that a scenario in the working folder finds; standard input is read once.
 mv out/workloads/my-resnet.json out/workloads/resnet50.json
@@ -406,9 +406,9 @@ expect 4 validate ../suite.json --set "$speed" && prints '81.9 %'
 prints "own with --set $speed" && prints "so not the suite's own" || fail 'a headline as if nothing was set'
 says "own with --set $speed: the largest |error| is 81.9"
 expect 4 validate ../suite.json --set "$speed" --csv - && prints 'own with --set'
-expect 0 validate ../suite.json --set '/strategy={"kind":"all-reduce","exchange":{"backward_slowdown":1.5}}' && prints ' -9.1 %'  # alone, nobody exchanges
+expect 0 validate ../suite.json --set '/stack={"backward_slowdown":1.5}' && prints ' -9.1 %'  # alone, nobody exchanges
 expect 3 validate ../suite.json --set /cluster/workers=2 && prints_nothing && says '--set: /cluster/workers: found a study without the point of /measurements/0, workers 1'
-expect 3 validate ../suite.json --set /cluster/hostcost=1ns/B && says '(at /measurements/0, workers 1)' && says 'did you mean "host_cost"?'
+expect 3 validate ../suite.json --set /stack/hostcost=1ns/B && says '(at /measurements/0, workers 1)' && says 'did you mean "host_cost"?'
 expect 2 validate ../suite.json --set workers=2 && says '/json/pointer=value'
 # All of the 97 ms is computing: 300 /s at 300·97 ms/32 = 0.909 of the speed. One measurement is met, and none is left to forecast.
 expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/cluster/groups=[{"count": 1}]' && prints 'fitted on 1 measurement of own' && prints 'after, which is no prediction' && prints 'to use it: --set /cluster/groups/0/speed=0.9'
@@ -422,7 +422,7 @@ expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/w
 # Alone, nobody sends anything.
 expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'
 ! grep -q 'to use it\|no value tried' stdout || fail 'something to use that makes no difference'
-expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --fit /cluster/host_cost=0ns/B..2ns/B && says '/cluster/host_cost twice'
+expect 2 validate ../suite.json --fit /stack/host_cost=0ns/B..1ns/B --fit /stack/host_cost=0ns/B..2ns/B && says '/stack/host_cost twice'
 # 8 workers fill nodes of 1, 2, 4 and 8. Half of the values from 1 to 8 are impossible, and all from 5 to 7.
 nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
 sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
@@ -438,9 +438,9 @@ assert abs(suite["summary"]["median_absolute_error"] - min(fit["median_absolute_
 ' || fail 'the figures of a fit'
 rm out/fit.json
 expect 3 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=5..7 && prints_nothing && says 'no value tried is possible: /cluster/topology/gpus_per_node='
-expect 2 validate ../suite.json --fit /cluster/host_cost=1ns/B && says '--fit: "1ns/B"'
+expect 2 validate ../suite.json --fit /stack/host_cost=1ns/B && says '--fit: "1ns/B"'
 expect 2 validate ../suite.json --fit workers=1..2 && says 'is not /json/pointer=FROM..TO'
-expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'
+expect 2 validate ../suite.json --fit /stack/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'
 printf '%s' "${suite/LIMIT/0.05}" >suite.json
 expect 4 validate ../suite.json && prints '-9.1 %'
 says 'own: the largest |error| is 9.'

@@ -101,7 +101,7 @@ TEST_CASE("schemas on disk are the generated ones") {
 
 TEST_CASE("fields of real numbers are told from those of whole ones") {
   for (const char* real :
-       {"/workload/recomputed_share", "/cluster/groups/0/speed", "/strategy/exchange/backward_slowdown",
+       {"/workload/recomputed_share", "/cluster/groups/0/speed", "/stack/backward_slowdown",
         "/compressor/ratio", "/cluster/transport/latency_factor", "/run/tokens"})
     CHECK(takes_fractions(real));
   // Whole numbers, quantities, names, objects, nothing, no pointer.

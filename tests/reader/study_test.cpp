@@ -805,11 +805,11 @@ TEST_CASE("'from' lays fields over a part's file") {
     CHECK(c.topology == Topology(Racks{2, 2.0, {}}));
   }
   SECTION("through a chain of files, the nearest wins") {
-    folder.write("b.json", R"({"from": "clusters/lab.json", "workers": 4, "host_cost": "1ns/B"})");
+    folder.write("b.json", R"({"from": "clusters/lab.json", "workers": 4, "collective_cost": "1ms"})");
     folder.write("a.json", R"({"from": "b.json", "workers": 2})");
     const Cluster c = cluster_of(folder, R"({"from": "a.json", "link": {"latency": "0s"}})");
     CHECK(c.workers == 2);
-    CHECK(c.host_cost == 1_ns_per_B);
+    CHECK(c.collective_cost == 1_ms);
     CHECK(c.link == Link{10_Gbps, 0_s});
   }
   SECTION("over a file that is a name") {

@@ -125,7 +125,7 @@ TEST_CASE("hosts' copies add up in any order of arrival") {
          {Consistency::synchronous, Consistency::asynchronous, Consistency::stale_synchronous}) {
       Scenario scenario = server(p, consistency);
       scenario.cluster.link.bandwidth = BytesPerSecond(1e20);
-      scenario.cluster.host_cost = 1_ns_per_B;
+      scenario.cluster.stack.host_cost = 1_ns_per_B;
       strategy_of(scenario).shards = shards;
       require_close(consistency == Consistency::synchronous ? synchronous : asynchronous, step(scenario), 1e-9,
                     fmt::format("p={} M={} {}", p, shards, name_of(consistency)));
@@ -137,7 +137,7 @@ TEST_CASE("nothing is copied for the shard on a worker's own host") {
   for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous}) {
     Scenario scenario = server(2, consistency);
     scenario.cluster.link.bandwidth = BytesPerSecond(1e20);
-    scenario.cluster.host_cost = 1_ns_per_B;
+    scenario.cluster.stack.host_cost = 1_ns_per_B;
     strategy_of(scenario).shards = 2;
     strategy_of(scenario).placement = ServerPlacement::co_located;
     require_close(70_ms, step(scenario), 1e-9, fmt::format("co-located, {}", name_of(consistency)));
@@ -151,7 +151,7 @@ TEST_CASE("an asynchronous worker pushes one bucket while it pulls the other") {
     require_close(60_ms, step(scenario), 1e-9, fmt::format("{}", name_of(consistency)));
     // h = 0.1 ns/B: 1 ms a copy. a: out at 31, there at 41, copied in and out by the shard's host at 43, back at 53, in
     // at 54. b: out from 41, when a has left, to 42, there at 52, served at 54, back at 64, in at 65.
-    scenario.cluster.host_cost = 0.1_ns_per_B;
+    scenario.cluster.stack.host_cost = 0.1_ns_per_B;
     require_close(65_ms, step(scenario), 1e-9, fmt::format("{}, with copies", name_of(consistency)));
   }
 }
@@ -163,16 +163,16 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
       [] {
         Cluster cluster = star(1);
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3))};
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
         ParameterServerStrategy strategy;
         strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
         strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
         strategy.two_way = coin();
         // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same
         // without copies.
-        if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
-        strategy.exchange = {
-            static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), real_between(1.0, 1.2)};
+        if (cluster.stack.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
+        strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin()};
+        cluster.stack.backward_slowdown = real_between(1.0, 1.2);
         Scenario synchronous = scenario_of(cluster, strategy);
         if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
         Scenario asynchronous = synchronous;

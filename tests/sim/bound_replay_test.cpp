@@ -40,7 +40,7 @@ Topology random_topology(int p) {
 }
 
 Strategy random_strategy(int p) {
-  const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
+  const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
   switch (integer_between(0, 6)) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
@@ -76,7 +76,7 @@ TEST_CASE("property: no replayed step beats its lower bound") {
       [] {
         Cluster cluster = star(2 * integer_between(1, 5));
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
         cluster.topology = random_topology(cluster.workers);
         if (coin()) cluster.groups = {{integer_between(1, 2), real_between(0.3, 2.0), {}, {}}};
         if (!cluster.groups.empty() && coin() &&
@@ -142,14 +142,14 @@ TEST_CASE("property: asynchronous workers do no more than they can compute") {
       [] {
         Cluster cluster = star(integer_between(2, 12));
         cluster.link = {BytesPerSecond(positive_between(1e12, 1e14)), Seconds(positive_between(1e-9, 1e-8))};
-        cluster.host_cost = SecondsPerByte(coin() ? 1e-15 : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? 1e-15 : 0.0);
         cluster.reduction_cost = {};
         cluster.groups = {{integer_between(1, cluster.workers - 1), real_between(0.2, 2.0), {}, {}}};
         ParameterServerStrategy server;
         server.shards = integer_between(1, 3);
         server.consistency = Consistency::asynchronous;
         server.server_update_factor = 0.0;
-        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
+        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
         Scenario scenario = scenario_of(cluster, server);
         scenario.evaluation.evaluator = Evaluator::replay;
         scenario.evaluation.max_steps = integer_between(4, 30);
@@ -173,7 +173,7 @@ TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
       [] {
         Cluster cluster = star(integer_between(1, 32));
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
         cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
         if (coin())
           cluster.topology =
@@ -188,7 +188,7 @@ TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
         server.shards = integer_between(1, std::min(cluster.workers, 4));
         server.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
         server.bound = integer_between(0, 3);
-        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
+        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
         Scenario scenario = scenario_of(cluster, server);
         scenario.evaluation.evaluator = Evaluator::replay;
         scenario.evaluation.max_steps = integer_between(20, 60);

@@ -22,7 +22,7 @@ LINES = [(STEPCAST, line.split()) for line in (
     "merge shard.jsonl --csv m.csv --jsonl m.jsonl", "explain good.json --point workers=2 --json out.json --scenario p.json",
     "crossover good.json --along /cluster/link/bandwidth=1Gbps..10Gbps --among workers --grid 3 --csv c.csv",
     "solve good.json --along workers=1..4 --for efficiency=0.9 --within 0.1 --json s.json",
-    "validate ddp-2020 --csv v.csv --set /cluster/host_cost=0.1ns/B", "trace good.json --set /cluster/workers=2 -o t.json",
+    "validate ddp-2020 --csv v.csv --set /stack/host_cost=0.1ns/B", "trace good.json --set /cluster/workers=2 -o t.json",
     "list algorithms --json l.json", "show ring", "show bucket_cap", "new ddp -o n.json", "import good.json --batch 8 -o w.json", "report good.json -o p.html --point workers=2",
     "run --workload resnet50-v100 --workers 2,4 --link 10Gbps --save saved.json", "run good.json --point workers=2 --measured 200ms",
     "run good.json --columns step,speedup --format markdown --wide", "show workload resnet50 --variant pufferfish --batch 2 --dtype bf16 --json -",

@@ -83,13 +83,13 @@ def expect(least, *arguments):
 
 shapes = '/workload={"from": "resnet50", "profile": "v100-datasheet"}'
 expect(8, "pipe-sgd", "/cluster/link/bandwidth=100Mbps..100Gbps")
-expect(4, "survey", "bandwidth=1Gbps..100Gbps", "--set", "/cluster/host_cost=0.01ns/B", "--set", "/cluster/workers=8", "--point", "workload=lstm-ptb")
+expect(4, "survey", "bandwidth=1Gbps..100Gbps", "--set", "/stack/host_cost=0.01ns/B", "--set", "/cluster/workers=8", "--point", "workload=lstm-ptb")
 expect(2, "survey", "/compressor/ratio=0.001..0.5", "--set", '/compressor={"kind": "top-k"}', "--set", '/strategy/exchange/grouping=["whole-model", "per-tensor"]', "--point", "workers=8", "--point", "workload=lstm-ptb")
 expect(3, "survey", "/variants/1/set/~1compressor/ratio=0.0001..0.5", "--set", '/variants=[{"name": "none", "set": {"/compressor": {"kind": "none"}}}, {"name": "top-k", "set": {"/compressor": {"kind": "top-k", "ratio": 0.01}}}]', "--point", "workers=8")
 expect(4, "quickstart", "workers=1..200", "--grid", "10", "--point", "bandwidth=25Gbps")
 expect(1, "collectives", "size=1KiB..1GiB", "--point", "algorithm=ring", "--point", "algorithm=double-binary-tree")
 expect(2, "pufferfish-resnet18", "/cluster/link/bandwidth=1Gbps..100Gbps", "--over", "variant=Pufferfish")
-expect(1, "survey", "/workload/batch=16..512", "--set", shapes, "--set", "/cluster/host_cost=0.01ns/B", "--set", "/cluster/link/bandwidth=25Gbps", "--point", "workers=8", "--point", "compressor=powersgd", "--point", "compressor=top-k", "--point", "compressor=qsparse-local-sgd", "--grid", "6", "--over", "compressor=top-k")
+expect(1, "survey", "/workload/batch=16..512", "--set", shapes, "--set", "/stack/host_cost=0.01ns/B", "--set", "/cluster/link/bandwidth=25Gbps", "--point", "workers=8", "--point", "compressor=powersgd", "--point", "compressor=top-k", "--point", "compressor=qsparse-local-sgd", "--grid", "6", "--over", "compressor=top-k")
 
 # In closed form: one gradient of n bytes is all-reduced whole by a ring of p workers, in 2(p-1)·alpha + 2(p-1)/p·n/B.
 # With fp16, half of the bytes are sent, which saves (p-1)/p·n/B. A cast before and one after move n + n/2 each, which

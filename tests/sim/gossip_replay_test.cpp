@@ -83,7 +83,7 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
         Scenario scenario = gossip(Star{}, integer_between(1, 24), coin());
         Cluster& cluster = scenario.cluster;
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), latency()};
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
         switch (integer_between(0, 5)) {
           case 0: break;
           case 1: cluster.topology = Racks{integer_between(1, 8), coin() ? 1.0 : real_between(1, 30), latency()}; break;

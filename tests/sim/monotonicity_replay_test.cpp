@@ -65,12 +65,12 @@ TEST_CASE("property: if workers meet in collectives only, no improvement makes a
       {"bandwidth", [](Scenario& s, double f) { s.cluster.link.bandwidth *= f; }},
       {"latency", [](Scenario& s, double f) { s.cluster.link.latency = s.cluster.link.latency / f; }},
       {"reduction_cost", [](Scenario& s, double f) { s.cluster.reduction_cost = s.cluster.reduction_cost / f; }},
-      {"host_cost", [](Scenario& s, double f) { s.cluster.host_cost = s.cluster.host_cost / f; }},
+      {"host_cost", [](Scenario& s, double f) { s.cluster.stack.host_cost = s.cluster.stack.host_cost / f; }},
   };
   property(
       "all-reduce, pipelined, local and sharded SGD on a star with unlike workers",
       [&] {
-        const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::bucketed, 6_MB, {3_MB}, coin(), 1.0};
+        const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::bucketed, 6_MB, {3_MB}, coin()};
         Strategy strategy = AllReduceStrategy{{}, exchange};
         if (const int kind = integer_between(0, 3); kind == 1) strategy = LocalSgdStrategy{};
         else if (kind == 2) strategy = ShardedStrategy{.exchange = exchange};
@@ -116,7 +116,7 @@ TEST_CASE("order of messages: co-located shards push and pull on the same links,
       {"more latency: 110 us", changed(from, [](Scenario& s) { s.cluster.link.latency = 110_us; }), 15.43_ms},
       // A worker copies 0.1 ms at each end, a shard 0.1 ms in and out. Push 10-11.1, served 12.3; push 12.1-13.2,
       // served 14.4; pull 13.2-14.3; pull 14.4-15.5.
-      {"more copying: host_cost 0.1 ns/B", changed(from, [](Scenario& s) { s.cluster.host_cost = 0.1_ns_per_B; }),
+      {"more copying: host_cost 0.1 ns/B", changed(from, [](Scenario& s) { s.cluster.stack.host_cost = 0.1_ns_per_B; }),
        15.5_ms},
   };
   std::vector<Case> cases;

@@ -56,7 +56,7 @@ Cluster on(const Topology& topology, int p) {
 }
 
 Scenario without_copies(Scenario scenario) {
-  scenario.cluster.host_cost = {};
+  scenario.cluster.stack.host_cost = {};
   return scenario;
 }
 
@@ -172,12 +172,12 @@ TEST_CASE("a push into the workers' rack, and shards in every rack, to the micro
   };
   // 12 workers; 4 of them and 4 shards are in the second rack, whose uplink is a link. 8 push n over it, 25 + 5 us.
   Cluster cluster = on(Racks{8, 8.0, 5_us}, 12);
-  cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
+  cluster.reduction_cost = cluster.stack.host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps),
                 step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
   // 4 racks of 4, uplinks of half a link, and a shard in each. 12 push n/4 into a rack, and 4 push 3/4 n out of it.
   cluster = on(Racks{4, 8.0, 5_us}, 16);
-  cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
+  cluster.reduction_cost = cluster.stack.host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps),
                 step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
 }
@@ -214,7 +214,7 @@ TEST_CASE("one bucket at a time: a worker pushes the next one when all shards ha
   ParameterServerStrategy strategy;
   strategy.shards = 2;
   strategy.balance = ShardBalance::greedy;
-  strategy.exchange = {Grouping::bucketed, 4_MB, {4_MB}, true, 1.0};
+  strategy.exchange = {Grouping::bucketed, 4_MB, {4_MB}, true};
   scenario.strategy = strategy;
   WorkloadTable table = small_workload();
   table.forward = 10_ms;
@@ -238,12 +238,12 @@ TEST_CASE("property: without the note that they are an estimate, the equations a
         const int p = cluster.workers;
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)),
                         coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3))};
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
         cluster.topology = random_topology(p);
         ParameterServerStrategy strategy;
         strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
         strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
-        strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), 1.0};
+        strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin()};
         Scenario scenario = scenario_of(cluster, strategy);
         // From steps of messages alone to such of computing.
         scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(1e-3, 1.0)));

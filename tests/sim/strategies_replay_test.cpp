@@ -28,7 +28,7 @@ constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
 std::vector<Exchange> exchanges() {
   std::vector<Exchange> all{Exchange{}};
   for (const Grouping grouping : {Grouping::per_tensor, Grouping::bucketed})
-    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, {3_MB}, overlap, 1.07});
+    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, {3_MB}, overlap});
   return all;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           strategy.exchange = exchange;
           Cluster cluster = star(p);
           // A worker beside one of several shards copies less than others, which the equations leave out.
-          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.host_cost = {};
+          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.stack.host_cost = {};
           cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)),
                            scenario_of(cluster, strategy)});
         }
@@ -150,7 +150,7 @@ TEST_CASE("a worker beside the only shard waits while the other one exchanges") 
   ParameterServerStrategy strategy;
   strategy.placement = ServerPlacement::co_located;
   Cluster cluster = star(2);
-  cluster.host_cost = {};
+  cluster.stack.host_cost = {};
   const auto answers = evaluate_both({{"one shard", scenario_of(cluster, strategy)}});
   require_same(answers[0], 1e-9, false);
   const Bytes n = 14000040_B;
@@ -453,14 +453,14 @@ TEST_CASE("property: replay equals equations on random synchronous, pipelined an
         Cluster cluster = star(integer_between(1, 12));
         cluster.link = {BytesPerSecond(positive_between(1e7, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
         cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
-        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
+        cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
         WorkloadTable table = small_workload();
         for (GradientTensor& gradient : table.gradients) {
           gradient.elements = integer_between(1, 5000000);
           gradient.gap = Seconds(positive_between(1e-6, 1e-2));
         }
-        const Exchange exchange{
-            coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), real_between(1.0, 1.2)};
+        const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
+        cluster.stack.backward_slowdown = real_between(1.0, 1.2);
         Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
         if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
         if (coin())

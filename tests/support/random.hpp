@@ -11,8 +11,9 @@ inline Cluster random_star() {
   Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)),
                                  Seconds(positive_between(1e-6, 1e-3)));
   if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.stack.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
   if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  if (coin()) cluster.stack.backward_slowdown = real_between(1, 1.5);
   return cluster;
 }
 
@@ -22,7 +23,6 @@ inline Exchange random_exchange() {
   exchange.first_bucket.value = Bytes(positive_between(1e4, 1e7));
   exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
   exchange.overlap = coin();
-  exchange.backward_slowdown = real_between(1, 1.5);
   return exchange;
 }
 

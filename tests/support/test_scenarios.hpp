@@ -56,7 +56,7 @@ inline CollectiveChoice ring_choice() {
 inline double ring_all_reduce(const Cluster& c, double n) {
   if (c.workers == 1) return 0;
   const double p = c.workers, share = (p - 1) / p;
-  return 2 * (p - 1) * c.link.latency.si() + 2 * share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) +
+  return 2 * (p - 1) * c.link.latency.si() + 2 * share * n * (1 / c.link.bandwidth.si() + c.stack.host_cost.si()) +
          share * n * c.reduction_cost.si() + c.collective_cost.si();
 }
 

@@ -97,6 +97,28 @@ double floats_of(const std::vector<Tensor>& tensors, int rank, const std::string
 
 }  // namespace
 
+TEST_CASE("GRACE gathers each part of a message on its own; ideally they are one") {
+  // grace_dl/tensorflow/compressor: onebit.py returns the mask and the means, qsgd.py levels and norm, topk.py one tensor
+  // of values and indices; torch/compressor/topk.py returns these apart.
+  const Tensor tensor{{1000}, Dtype::fp32};
+  const auto parts = [&](const Compressor& compressor) {
+    std::vector<double> bytes;
+    for (const Payload& one : make_plan(compressor, tensor).stages[0].messages) bytes.push_back(one.bytes.si());
+    return bytes;
+  };
+  using Parts = std::vector<double>;
+  CHECK(parts(OneBit{.packing = Packing::grace}) == Parts{1000, 8});
+  CHECK(parts(OneBit{}) == Parts{125 + 8});
+  CHECK(parts(EfSignSgd{.packing = Packing::grace}) == Parts{1000, 4});
+  CHECK(parts(EightBit{.packing = Packing::grace}) == Parts{1000, 4});
+  CHECK(parts(TernGrad{.packing = Packing::grace}) == Parts{1000, 4});
+  CHECK(parts(Qsgd{.levels = 64, .packing = Packing::grace}) == Parts{1000, 4});
+  CHECK(parts(SketchMl{.quantiles = 64, .packing = Packing::grace}) == Parts{1000, 256});
+  CHECK(parts(SignSgd{.packing = Packing::grace}) == Parts{1000});
+  CHECK(parts(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::tensorflow}) == Parts{80});
+  CHECK(parts(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::torch}) == Parts{40, 80});
+}
+
 TEST_CASE("with packing grace, payloads are the recorded bytes") {
   int compared = 0;
   for (const Row& row : read_table("grace_data_volume.csv")) {

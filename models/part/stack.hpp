@@ -1,0 +1,64 @@
+// What a training stack (framework, communication library, transport) adds to what links and kernels take.
+//
+// Symbols: n bytes of an all-gather's result, p workers.
+//
+//   h    time that a host takes to copy one byte in or out (TCP)         host_cost
+//   G    time of an all-gather beyond its messages, each doubling of p   gather_cost
+//   g    time of each byte that a worker gets in an all-gather           gather_byte_cost
+//   γ_o  factor on backward while exchanges run beside it                backward_slowdown
+//
+// An all-gather of n bytes takes G·log2(p) + g·n·(p-1)/p longer. Reductions take no such time: libraries fuse them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/describe/describe.hpp"
+#include "models/describe/shared.hpp"
+#include "models/part/evidence.hpp"
+
+namespace stepcast {
+
+/// Where a stack's constant is from.
+struct ConstantOrigin {
+  std::string constant;
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, ConstantOrigin& x) {
+    v.required("constant", x.constant, "name of the stack's field");
+    v.required("evidence", x.evidence, "kind of its source");
+    v.required("source", x.source, "where it is from; of a fitted one, the rows that it was fitted to");
+  }
+  bool operator==(const ConstantOrigin&) const = default;
+};
+
+struct Stack {
+  Shared<std::string> name{};  ///< shared, like the next two: studies have a million points
+  Shared<std::string> description{};
+  SecondsPerByte host_cost{};
+  Seconds gather_cost{};
+  SecondsPerByte gather_byte_cost{};
+  double backward_slowdown = 1.0;
+  Shared<std::vector<ConstantOrigin>> origins{};
+
+  template <class V>
+  static void describe(V& v, Stack& x) {
+    v.optional("name", x.name, "its name in notes; null: in place");
+    v.optional("description", x.description, "the software that it describes; null: not said");
+    v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
+    v.optional("gather_cost", x.gather_cost,
+               "G: time of an all-gather beyond its messages, for each doubling of the workers", non_negative);
+    v.optional("gather_byte_cost", x.gather_byte_cost, "g: time of each byte that a worker gets in an all-gather",
+               non_negative);
+    v.optional(
+        "backward_slowdown", x.backward_slowdown,
+        "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",
+        between(1, 100));
+    v.optional("origins", x.origins, "where its constants are from; for readers and notes; null: not said");
+  }
+  bool operator==(const Stack&) const = default;
+};
+
+}  // namespace stepcast

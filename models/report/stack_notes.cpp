@@ -1,0 +1,50 @@
+#include "models/report/stack_notes.hpp"
+
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepcast {
+namespace {
+
+/// The shipped stack whose rows a scenario is like; "" if there is none.
+std::string resembled(const Scenario& scenario) {
+  const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
+  if (!all_reduce) return "";
+  const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor);
+  const Exchange& exchange = all_reduce->exchange;
+  if (!compresses && exchange.overlap && exchange.grouping == Grouping::bucketed) return "ddp-nccl-rdma";
+  return compresses && exchange.grouping == Grouping::per_tensor && !exchange.overlap ? "horovod-mpi-tcp" : "";
+}
+
+/// "gather_cost fitted; host_cost, gather_byte_cost assumed": "" if all were measured.
+std::string unmeasured(const Stack& stack) {
+  std::map<Evidence, std::vector<std::string>> by_evidence;
+  if (!stack.origins) return "";
+  for (const ConstantOrigin& one : *stack.origins)
+    if (one.evidence != Evidence::measured) by_evidence[one.evidence].push_back(one.constant);
+  std::vector<std::string> parts;
+  for (const auto& [evidence, constants] : by_evidence)
+    parts.push_back(fmt::format("{} {}", fmt::join(constants, ", "), name_of(evidence)));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+void add_stack_notes(const Scenario& scenario, Notes& notes) {
+  const Stack& stack = scenario.cluster.stack;
+  if (!trains(scenario) || scenario.cluster.workers < 2) return;
+  if (stack == Stack{}) {
+    const std::string like = resembled(scenario);
+    notes.push_back(
+        {NoteCode::no_stack, fmt::format("no stack: software adds nothing to what links and kernels take{}",
+                                         like.empty() ? "" : fmt::format("; --set /stack={} is like this", like))});
+  } else if (const std::string constants = unmeasured(stack); !constants.empty()) {
+    notes.push_back({NoteCode::unmeasured_stack,
+                     fmt::format("stack {}: {}, not measured", stack.name.value_or("in place"), constants)});
+  }
+}
+
+}  // namespace stepcast
