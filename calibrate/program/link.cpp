@@ -178,7 +178,7 @@ void add_link(Command& program, int& exit_code) {
   command.add_option("--csv", options->csv, "each size's measured and fitted time; -: instead of the table")
       .type_name("PATH");
   command.add_option("--name", options->name, "name of the cluster; by default the first file's").type_name("NAME");
-  command.add_option("--collective", options->collective, "the algorithm, for files that do not give it")
+  command.add_option("--collective", options->collective, "the collective, for files that do not name it")
       .one_of(operations());
   command.add_option("--ranks", options->ranks, "how many took part, for the files that do not say")
       .between(2, 1 << 24)

@@ -35,13 +35,13 @@ struct ConstantOrigin {
 };
 
 struct Stack {
-  Shared<std::string> name{};  ///< shared, like the next two: studies have a million points
+  Shared<std::string> name{};  ///< shared, like the next one: studies have a million points
   Shared<std::string> description{};
   SecondsPerByte host_cost{};
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
-  Shared<std::vector<ConstantOrigin>> origins{};
+  std::vector<ConstantOrigin> origins{};
 
   template <class V>
   static void describe(V& v, Stack& x) {
@@ -56,7 +56,7 @@ struct Stack {
         "backward_slowdown", x.backward_slowdown,
         "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",
         between(1, 100));
-    v.optional("origins", x.origins, "where its constants are from; for readers and notes; null: not said");
+    v.optional("origins", x.origins, "where its constants are from; for readers and notes");
   }
   bool operator==(const Stack&) const = default;
 };

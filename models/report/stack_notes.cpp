@@ -22,8 +22,7 @@ std::string resembled(const Scenario& scenario) {
 /// "gather_cost fitted; host_cost, gather_byte_cost assumed": "" if all were measured.
 std::string unmeasured(const Stack& stack) {
   std::map<Evidence, std::vector<std::string>> by_evidence;
-  if (!stack.origins) return "";
-  for (const ConstantOrigin& one : *stack.origins)
+  for (const ConstantOrigin& one : stack.origins)
     if (one.evidence != Evidence::measured) by_evidence[one.evidence].push_back(one.constant);
   std::vector<std::string> parts;
   for (const auto& [evidence, constants] : by_evidence)
@@ -39,8 +38,11 @@ void add_stack_notes(const Scenario& scenario, Notes& notes) {
   if (stack == Stack{}) {
     const std::string like = resembled(scenario);
     notes.push_back(
-        {NoteCode::no_stack, fmt::format("no stack: software adds nothing to what links and kernels take{}",
-                                         like.empty() ? "" : fmt::format("; --set /stack={} is like this", like))});
+        {NoteCode::no_stack,
+         like.empty()
+             ? "no stack: software adds nothing here to what links and kernels take"
+             : fmt::format("no stack: software adds nothing to links and kernels; --set /stack={} is like this",
+                           like)});
   } else if (const std::string constants = unmeasured(stack); !constants.empty()) {
     notes.push_back({NoteCode::unmeasured_stack,
                      fmt::format("stack {}: {}, not measured", stack.name.value_or("in place"), constants)});

@@ -22,7 +22,7 @@ Scenario without_labels(Scenario scenario) {
   scenario.cluster.fits.clear();
   scenario.cluster.stack.name.reset();
   scenario.cluster.stack.description.reset();
-  scenario.cluster.stack.origins.reset();
+  scenario.cluster.stack.origins.clear();
   scenario.workload.reset();
   scenario.workload_written.reset();
   scenario.baseline.reset();

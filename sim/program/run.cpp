@@ -188,7 +188,7 @@ void add_run(Command& program, Invocation& invocation) {
       .split_at_commas()
       .type_name("NAME,...");
   command.add_flag("--wide", options->wide,
-                   "all columns: of the table also those beyond the terminal's width, of CSV also empty ones");
+                   "the table's columns beyond the terminal's width too, and empty ones of CSV; --columns has still more");
   const Option best = command
                           .add_option("--best", options->best,
                                       "the N best points alone, the best first; CSV, JSON and plot have all of them")

@@ -53,7 +53,7 @@ BadInput unknown(const std::string& name, const std::vector<std::string>& names)
 Json entry_json(const CatalogueEntry& entry) {
   Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
   for (const auto& [key, value] : entry.details.items())
-    if (!object.contains(key)) object[key] = value;
+    if (!object.contains(key) && value != object["meaning"]) object[key] = value;
   return object;
 }
 

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "models/describe/json.hpp"
 #include "models/describe/reader.hpp"
 #include "models/describe/writer.hpp"
 #include "models/scenario/foldable.hpp"
@@ -288,6 +290,31 @@ void find_missing(const Json& whole, const Json& schema, const Json& json, const
 }
 
 }  // namespace
+
+TEST_CASE("shipped stacks say where each of their constants is from") {
+  const auto files = shipped("stacks");
+  REQUIRE(files.size() >= 3);
+  for (const auto& file : files) {
+    INFO(file.string());
+    Stack stack;
+    std::vector<Fault> faults;
+    Json json = read_json(file);
+    json.erase("$schema");
+    read_value(json, "", stack, {}, faults);
+    CHECK(faults.empty());
+    CHECK(stack.name.value_or("") == file.stem().string());
+    CHECK(stack.description);
+    std::set<std::string> told;
+    for (const ConstantOrigin& one : stack.origins) {
+      CHECK(json.contains(one.constant));
+      CHECK(one.source.size() > 10);
+      told.insert(one.constant);
+    }
+    for (const auto& [key, value] : json.items())
+      if (key != "name" && key != "description" && key != "origins") CHECK(told.contains(key));
+    CHECK(told.size() <= 6);  // more than the rows could determine
+  }
+}
 
 TEST_CASE("every point of every shipped scenario round-trips") {
   const auto files = shipped("");

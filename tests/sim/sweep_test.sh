@@ -57,6 +57,7 @@ for row, line in zip(table, lines):
     for name, value in line.items():
         text = row.get(name, "")
         if value is None: assert text == "", name
+        elif isinstance(value, list): assert text == "; ".join(value), name
         elif isinstance(value, bool): assert text == str(value).lower(), name
         elif isinstance(value, float): assert float(text) == value, name
         else: assert text == str(value), name

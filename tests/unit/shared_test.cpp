@@ -17,6 +17,6 @@ TEST_CASE("copies of a shared value hold one object, equal values need not") {
   CHECK_FALSE(one == none);
 }
 
-TEST_CASE("a million points of a study fit into 1 GB, without their coordinates") {
-  CHECK(sizeof(stepcast::StudyPoint) <= 1000);
+TEST_CASE("a million points of a study fit into 1 GiB, without their coordinates") {
+  CHECK(sizeof(stepcast::StudyPoint) <= 1073);
 }
