@@ -19,9 +19,9 @@ struct Shelf {
   std::string_view part, folder;
 };
 /// All parts that have a folder. Scenarios are beside these folders.
-inline constexpr std::array kShelves = {Shelf{"workload", "workloads"}, Shelf{"profile", "profiles"},
-                                        Shelf{"cluster", "clusters"}, Shelf{"stack", "stacks"}, Shelf{"strategy", "strategies"},
-                                        Shelf{"compressor", "compressors"}};
+inline constexpr std::array kShelves = {Shelf{"workload", "workloads"},  Shelf{"profile", "profiles"},
+                                        Shelf{"cluster", "clusters"},    Shelf{"stack", "stacks"},
+                                        Shelf{"strategy", "strategies"}, Shelf{"compressor", "compressors"}};
 
 /// The other part, besides `part`, with a file in one of these folders or a kind of that name; "" if there is none.
 std::string part_named(const std::string& name, std::string_view part, std::span<const std::filesystem::path> folders);

@@ -15,7 +15,8 @@ namespace {
 /// The number of layers that a note names. It counts the rest.
 constexpr std::size_t kNamed = 3;
 
-constexpr Evidence kUnmeasured[] = {Evidence::fitted, Evidence::transferred, Evidence::datasheet, Evidence::recalled, Evidence::assumed};
+constexpr Evidence kUnmeasured[] = {Evidence::fitted, Evidence::transferred, Evidence::datasheet, Evidence::recalled,
+                                    Evidence::assumed};
 
 /// "conv1, bn1, relu and 172 more"
 std::string few_of(const std::vector<std::string>& names) {

@@ -187,8 +187,9 @@ void add_run(Command& program, Invocation& invocation) {
           "columns of the table and of CSV beside the axes, by their head or name in files: step,speedup,memory")
       .split_at_commas()
       .type_name("NAME,...");
-  command.add_flag("--wide", options->wide,
-                   "the table's columns beyond the terminal's width too, and empty ones of CSV; --columns has still more");
+  command.add_flag(
+      "--wide", options->wide,
+      "the table's columns beyond the terminal's width too, and empty ones of CSV; --columns has still more");
   const Option best = command
                           .add_option("--best", options->best,
                                       "the N best points alone, the best first; CSV, JSON and plot have all of them")

@@ -63,8 +63,7 @@ std::string summary_of(const Study& study) {
   if (first.workload) table.add({"workload", workload_text(first)});
   table.add({"cluster", cluster_text(first.cluster, json["cluster"])});
   table.add({"strategy", part_text(json["strategy"])});
-  if (const Stack& stack = first.cluster.stack; stack != Stack{})
-    table.add({"stack", stack.name.value_or("in place")});
+  if (const Stack& stack = first.cluster.stack; stack != Stack{}) table.add({"stack", stack.name.value_or("in place")});
   table.add({"compressor", part_text(json["compressor"])});
   if (first.run)
     table.add({"run", fmt::format("{} phase{}", first.run->phases.size(), first.run->phases.size() == 1 ? "" : "s")});

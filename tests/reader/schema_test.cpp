@@ -100,9 +100,8 @@ TEST_CASE("schemas on disk are the generated ones") {
 }
 
 TEST_CASE("fields of real numbers are told from those of whole ones") {
-  for (const char* real :
-       {"/workload/recomputed_share", "/cluster/groups/0/speed", "/stack/backward_slowdown",
-        "/compressor/ratio", "/cluster/transport/latency_factor", "/run/tokens"})
+  for (const char* real : {"/workload/recomputed_share", "/cluster/groups/0/speed", "/stack/backward_slowdown",
+                           "/compressor/ratio", "/cluster/transport/latency_factor", "/run/tokens"})
     CHECK(takes_fractions(real));
   // Whole numbers, quantities, names, objects, nothing, no pointer.
   for (const char* other : {"/cluster/workers", "/workload/batch", "/strategy/steps", "/run/samples",

@@ -143,8 +143,7 @@ TEST_CASE("a change that does not fit says at which measurement") {
     const char* pointer;
     const char* found;
   } rows[] = {
-      {"/stack/hostcost=1ns/B", "/stack/hostcost",
-       "an unknown key (at /measurements/0, workers 2, bandwidth 10Gbps)"},
+      {"/stack/hostcost=1ns/B", "/stack/hostcost", "an unknown key (at /measurements/0, workers 2, bandwidth 10Gbps)"},
       {"/stack/host_cost=fast", "/stack/host_cost", "\"fast\" (at /measurements/0, workers 2, bandwidth 10Gbps)"},
       // Groups of 4 go with 4 workers, not with 2.
       {"/strategy={\"kind\": \"all-reduce\", \"collective\": {\"algorithm\": \"hierarchical\", \"group_size\": 4}}",

@@ -177,11 +177,12 @@ TEST_CASE("the summary does not depend on the order of rows") {
     const ValidationSummary one = summary_of(rows, "variant");
     std::reverse(rows.begin(), rows.end());
     const ValidationSummary other = summary_of(rows, "variant");
-    if (one.errors.count != other.errors.count || one.errors.median != other.errors.median || one.pairs != other.pairs ||
-        one.ordered != other.ordered)
+    if (one.errors.count != other.errors.count || one.errors.median != other.errors.median ||
+        one.pairs != other.pairs || one.ordered != other.ordered)
       RC_FAIL("another summary");
     if (one.ordered > one.pairs) RC_FAIL("more in order than there are pairs");
-    if (one.errors.median && *one.errors.median > std::abs(*one.largest_error)) RC_FAIL("the median beyond the largest");
+    if (one.errors.median && *one.errors.median > std::abs(*one.largest_error))
+      RC_FAIL("the median beyond the largest");
   });
 }
 
