@@ -1,4 +1,4 @@
-// Changes of the hardware: one number of the cluster, twice as good.
+// Changes of the hardware and its software: one number of the cluster or its stack, twice as good.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,9 +12,9 @@
 namespace stepcast {
 namespace {
 
-/// "/cluster/topology/inner/bandwidth" -> "topology inner bandwidth"
+/// "/cluster/topology/inner/bandwidth" -> "topology inner bandwidth"; "/stack/host_cost" -> "host cost"
 std::string words_of(std::string pointer) {
-  pointer.erase(0, std::string("/cluster/").size());
+  pointer.erase(0, pointer.find('/', 1) + 1);
   std::replace_if(
       pointer.begin(), pointer.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
   return pointer;
@@ -87,6 +87,8 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   numbers.fits.clear();  // for readers only; nothing is computed from them
   TwiceAsGood visitor(cluster.pointer, changes);
   Cluster::describe(visitor, numbers);
+  TwiceAsGood of_stack("/stack", changes);
+  Stack::describe(of_stack, numbers.stack);
   // A platform file has its own links.
   if (std::holds_alternative<SimGridXml>(s.cluster.topology))
     std::erase_if(changes.all(), [link = cluster.of(&Cluster::link) + "/"](const Change& change) {

@@ -12,7 +12,7 @@ namespace {
 /// The shipped stack whose rows a scenario is like; "" if there is none.
 std::string resembled(const Scenario& scenario) {
   const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
-  if (!all_reduce) return "";
+  if (!all_reduce || !std::holds_alternative<IdealTransport>(scenario.cluster.transport)) return "";
   const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor);
   const Exchange& exchange = all_reduce->exchange;
   if (!compresses && exchange.overlap && exchange.grouping == Grouping::bucketed) return "ddp-nccl-rdma";
@@ -41,8 +41,9 @@ void add_stack_notes(const Scenario& scenario, Notes& notes) {
         {NoteCode::no_stack,
          like.empty()
              ? "no stack: software adds nothing here to what links and kernels take"
-             : fmt::format("no stack: software adds nothing to links and kernels; --set /stack={} is like this",
-                           like)});
+             : fmt::format(
+                   "no stack: software adds nothing to links and kernels; --stack {} was fitted to training like this",
+                   like)});
   } else if (const std::string constants = unmeasured(stack); !constants.empty()) {
     notes.push_back({NoteCode::unmeasured_stack,
                      fmt::format("stack {}: {}, not measured", stack.name.value_or("in place"), constants)});

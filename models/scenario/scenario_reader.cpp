@@ -230,10 +230,11 @@ std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenari
   try {
     const std::string path = files_.find("profile", *gpu, document.origins.file_of(pointer), pointer).string();
     const std::string absolute = std::filesystem::absolute(path).string();
-    const auto [known, is_new] = gpus_.try_emplace(absolute);
-    if (is_new) {
-      known->second.profile = sound_profile(files_.read(path), path);
-      known->second.gpu = gpu_of(*known->second.profile);
+    auto known = gpus_.find(absolute);
+    if (known == gpus_.end()) {
+      Shared<DeviceProfile> profile = sound_profile(files_.read(path), path);
+      std::string name = gpu_of(*profile);
+      known = gpus_.emplace(absolute, Gpu{std::move(profile), std::move(name)}).first;
     }
     scenario.cluster_gpu = known->second.gpu;
     // The canonical document may be read from another folder, so the path must be absolute.

@@ -49,8 +49,8 @@ class ScenarioReader {
   /// @param gpu  file of the profile that the cluster names; "" if it names none
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, const std::string& gpu,
                                                      std::vector<Fault>& faults);
-  /// The file of the profile that the cluster names; "" if there is none. The scenario records it.
   void price_codec_by(const std::string& gpu, Scenario& scenario) const;
+  /// The file of the profile that the cluster names; "" if there is none. The scenario records it.
   std::string find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults);
 
   /// Makes the path of the cluster's platform file absolute.

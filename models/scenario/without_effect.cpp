@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
@@ -252,11 +253,22 @@ std::string framework(const Scenario& s) {
       s.compressor);
 }
 
-std::string of_gathers(const Scenario& s) {
-  const auto* benchmark = strategy_of<CollectiveBenchmark>(s);
-  const bool gathers =
-      strategy_of<ShardedStrategy>(s) || compresses(s) || (benchmark && benchmark->operation == Operation::all_gather);
-  return unless(gathers, "no messages are gathered");
+/// Whether a collective of the scenario is an all-gather.
+bool gathers(const Scenario& s) {
+  if (const auto* benchmark = strategy_of<CollectiveBenchmark>(s)) return benchmark->operation == Operation::all_gather;
+  if (strategy_of<ShardedStrategy>(s)) return true;
+  if (!compresses(s) || strategy_of<ParameterServerStrategy>(s) || strategy_of<GossipStrategy>(s) ||
+      std::holds_alternative<RatioCompressor>(s.compressor))
+    return false;
+  const Carrier carrier = carrier_of(s.strategy);
+  if (carrier == Carrier::in_collective) return false;
+  return carrier == Carrier::all_to_all || !traits_of(s.compressor, s.workload->dtype).summable;
+}
+std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
+
+std::string backward_slowdown(const Scenario& s) {
+  if (find_in<Exchange>(s.strategy)) return of_overlap(s);
+  return std::visit([](const auto& x) { return fmt::format("strategy {} slows no backward", x.kind); }, s.strategy);
 }
 
 std::string codec_device(const Scenario& s) {
@@ -344,7 +356,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/exchange/bucket_cap", of_buckets},
     SometimesField{"/strategy/exchange/first_bucket", of_buckets},
     SometimesField{"/strategy/exchange/overlap", overlap},
-    SometimesField{"/stack/backward_slowdown", of_overlap},
+    SometimesField{"/stack/backward_slowdown", backward_slowdown},
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
     SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},

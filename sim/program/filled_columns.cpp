@@ -1,6 +1,8 @@
 #include "sim/program/filled_columns.hpp"
 
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stepcast {
@@ -12,7 +14,7 @@ void for_each_field(std::FILE* csv, F&& f) {
   std::string text;
   std::size_t row = 0, column = 0;
   bool quoted = false;
-  for (int c = std::getc(csv); c != EOF; c = std::getc(csv)) {
+  for (int c = ::getc_unlocked(csv); c != EOF; c = ::getc_unlocked(csv)) {
     if (c == '"') quoted = !quoted;
     if (quoted || (c != ',' && c != '\n')) {
       text += static_cast<char>(c);
@@ -23,6 +25,7 @@ void for_each_field(std::FILE* csv, F&& f) {
     ++column;
     if (c == '\n') ++row, column = 0;
   }
+  if (std::ferror(csv) != 0) throw std::runtime_error("the rows that were written cannot be read again");
 }
 
 }  // namespace
@@ -35,11 +38,13 @@ void write_filled_columns(std::FILE* csv, const std::function<void(std::string_v
   });
   std::rewind(csv);
   std::string line;
+  bool is_first = true;
   for_each_field(csv, [&](std::size_t, std::size_t column, const std::string& text, bool ends_row) {
-    if (filled[column]) line += (line.empty() ? "" : ",") + text;
+    if (filled[column]) line += (std::exchange(is_first, false) ? "" : ",") + text;
     if (!ends_row) return;
     write(line + "\n");
     line.clear();
+    is_first = true;
   });
 }
 

@@ -43,7 +43,7 @@ const std::vector<ScenarioWord>& scenario_words() {
       {"--workers", "/cluster/workers", "N,...", "workers, one GPU each"},
       {"--link", "/cluster/link/bandwidth", "RATE,...", "bandwidth of a link: 10Gbps"},
       {"--latency", "/cluster/link/latency", "TIME,...", "latency of a link: 25us"},
-      {"--stack", "/stack", "NAME,...", "the software: horovod-mpi-tensorflow"},
+      {"--stack", "/stack", "NAME,...", "the software: horovod-mpi-tcp"},
       {"--strategy", "/strategy", "KIND,...", "how gradients are exchanged: all-reduce, sharded, pipelined"},
       {"--compressor", "/compressor", "KIND,...", "how gradients are compressed: none, fp16, powersgd"}};
   return kWords;

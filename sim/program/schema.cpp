@@ -11,7 +11,7 @@ namespace stepcast {
 void add_schema(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand("schema", "Print the JSON Schema (draft-07) of scenarios or of one part");
   auto part = std::make_shared<std::string>("scenario");
-  command.add_option("part", *part, "scenario, workload, profile, cluster, strategy, compressor or suite")
+  command.add_option("part", *part, "scenario, workload, profile, cluster, stack, strategy, compressor or suite")
       .one_of({"scenario", "workload", "profile", "cluster", "stack", "strategy", "compressor", "suite"})
       .show_default();
   command.footer("Example: stepcast schema workload > workload.schema.json");

@@ -43,7 +43,9 @@ void StreamedOutput::open_partial() {
 
 StreamedOutput::~StreamedOutput() {
   std::error_code ignored;
-  if (file_ && !partial_.empty()) std::filesystem::remove(partial_, ignored);
+  if (!file_ || partial_.empty()) return;
+  std::filesystem::remove(partial_, ignored);
+  std::filesystem::remove(filtered_path(), ignored);
 }
 
 void StreamedOutput::write(std::string_view text) {
@@ -56,28 +58,28 @@ void StreamedOutput::finish() {
   if (!partial_.empty()) replace_target();
 }
 
+/// The partial file stays locked until the filtered one, beside it, has its name.
 void StreamedOutput::apply_filter() {
-  const std::string beside = partial_.string() + ".filtered";
-  if (!partial_.empty()) filtered_.reset(std::fopen(beside.c_str(), "wb"));
+  if (!partial_.empty()) filtered_.reset(std::fopen(filtered_path().c_str(), "wbe"));
   if (!filtered_) fail();
   std::rewind(file_.get());
   filter_(file_.get(), [this](std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), filtered_.get()) != text.size()) fail();
   });
   if (std::fflush(filtered_.get()) != 0) fail();
-  if (partial_.empty()) return;
-  if (std::rename(beside.c_str(), partial_.c_str()) != 0) fail();
-  file_ = std::move(filtered_);
 }
 
 void StreamedOutput::replace_target() {
   // The data must be on the disk before the file replaces the old one.
-  if (::fsync(::fileno(file_.get())) != 0) fail();
+  if (::fsync(::fileno(filtered_ ? filtered_.get() : file_.get())) != 0) fail();
   std::error_code error;
-  std::filesystem::rename(partial_, target_, error);
+  std::filesystem::rename(filtered_ ? filtered_path() : partial_, target_, error);
   if (error) throw std::runtime_error(fmt::format("cannot write {}: {}", name_, error.message()));
+  if (filtered_) std::filesystem::remove(partial_, error);
   partial_.clear();
 }
+
+std::filesystem::path StreamedOutput::filtered_path() const { return partial_.string() + ".filtered"; }
 
 void StreamedOutput::fail() const {
   throw std::runtime_error(

@@ -15,8 +15,8 @@ namespace stepcast {
 /// next writer of PATH starts it anew.
 class StreamedOutput {
  public:
-  /// Reads all that was written, and writes what is to take its place.
   using Write = std::function<void(std::string_view)>;
+  /// Reads all that was written, and writes the text that is to take its place.
   using Filter = std::function<void(std::FILE* all, const Write& write)>;
 
   /// @param filter  of the complete output, if any; standard output and the like get all of it by finish() then
@@ -40,6 +40,7 @@ class StreamedOutput {
   void open_partial();
   void apply_filter();
   void replace_target();
+  [[nodiscard]] std::filesystem::path filtered_path() const;
 
   std::string name_;
   std::filesystem::path target_, partial_;  ///< empty if nothing is renamed

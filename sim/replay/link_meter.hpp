@@ -9,8 +9,9 @@
 
 namespace stepcast {
 
-/// Watches messages from their start to their end. SimGrid's rates change only when a message starts or ends, so they are
-/// even between two of the times at which the meter is read.
+/// Watches messages from their start to their end. It is read when a message starts, and when the task that waits for one
+/// goes on. Between two readings it tells the mean: a message that ends earlier than another awaited one counts until
+/// the next reading.
 class LinkMeter {
  public:
   explicit LinkMeter(const LinkObserver& observer) : observer_(observer) {}
