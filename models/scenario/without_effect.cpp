@@ -262,7 +262,7 @@ bool gathers(const Scenario& s) {
     return false;
   const Carrier carrier = carrier_of(s.strategy);
   if (carrier == Carrier::in_collective) return false;
-  return carrier == Carrier::all_to_all || !traits_of(s.compressor, s.workload->dtype).summable;
+  return carrier == Carrier::all_to_all || !s.workload || !traits_of(s.compressor, s.workload->dtype).summable;
 }
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 
