@@ -3,7 +3,7 @@
 
     stepcast validate --json RESULT.json && plot_validation.py RESULT.json PLOT.png
 
-Right of 1 a forecast is too slow. What a suite fitted is hollow and not counted. Needs matplotlib.
+Right of 1 a forecast is too slow. Rows that a suite fitted are hollow and not counted. Needs matplotlib.
 """
 import json
 import sys

@@ -86,6 +86,7 @@ constexpr OtherWord kWords[] = {
     {"bucketcapmb", "bucket_cap", "bucket_cap"},
     {"bucketsizemb", "bucket_cap", "bucket_cap"},
     {"fusionthreshold", "bucket_cap", "bucket_cap"},
+    {"backwardslowdown", "bucket_cap", "/stack/backward_slowdown"},
     {"bucketcap", "exchange", "exchange/bucket_cap"},
     {"bucketsize", "exchange", "exchange/bucket_cap"},
     {"bucketcapmb", "exchange", "exchange/bucket_cap"},
@@ -128,6 +129,7 @@ constexpr OtherWord kWords[] = {
     {"gpuspernode", "topology", "topology/gpus_per_node"},
     {"gpus", "workers", "workers"},
     {"gpu", "worker", "worker"},
+    {"hostcost", "reduction_cost", "/stack/host_cost"},
     {"cost", "prices", "prices"},
     {"price", "prices", "prices"},
     // Servers.

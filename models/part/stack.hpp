@@ -1,4 +1,4 @@
-// What a training stack (framework, communication library, transport) adds to what links and kernels take.
+// A training stack: the time that framework, communication library and transport add to that of links and kernels.
 //
 // Symbols: n bytes of an all-gather's result, p workers.
 //

@@ -1,4 +1,4 @@
-// What a stack adds to an all-gather.
+// The time that a stack adds to an all-gather.
 #pragma once
 
 #include "models/collective/collective.hpp"

@@ -15,7 +15,7 @@ namespace stepcast {
 /// @pre the report's points are the study's
 std::string answer_sentence(const Study& study, const Report& report);
 
-/// What to know before trusting that sentence: that its alternatives are not the same training.
+/// Cautions about that sentence: its alternatives may not be the same training.
 std::vector<std::string> answer_notes(const Study& study);
 
 }  // namespace stepcast

@@ -12,8 +12,8 @@ namespace stepcast {
 /// Title with the changes of the suite, source, one row for each measurement, then fitted constants and notes.
 std::string to_table(const Validation& validation);
 
-/// A row for each suite: the summary of its errors, Kendall's tau, and its worst row. Of several suites, the last row is
-/// over all.
+/// A row for each suite: the summary of its errors, Kendall's tau, and its worst row. The last row is over all suites, if
+/// there are several.
 std::string summary_table(const std::vector<Validation>& validations);
 
 /// The errors of all suites by number of workers.

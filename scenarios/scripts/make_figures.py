@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -34,18 +35,6 @@ def sentences(found):
     }
 
 
-def filled(text, width=120):
-    """Each paragraph of prose in lines of at most `width`."""
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return "\n".join(lines + [line])
-
-
 def main():
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__)
@@ -60,7 +49,7 @@ def main():
         paragraph = paragraphs[at[0]]
         if sentence in " ".join(paragraph.split()): continue
         stale.append(name)
-        paragraphs[at[0]] = filled(re.sub(pattern, sentence, paragraph))
+        paragraphs[at[0]] = textwrap.fill(re.sub(pattern, sentence, paragraph), 120, break_long_words=False, break_on_hyphens=False)
         if sys.argv[2:] == []: (ROOT / name).write_text("\n\n".join(paragraphs))
     if stale and sys.argv[2:]: sys.exit(f"make_figures.py: not what validate says: {', '.join(stale)}; run {Path(__file__).name} STEPCAST")
 

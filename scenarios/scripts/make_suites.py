@@ -244,7 +244,7 @@ def make_shaped(writer):
 
 GRACE_RELEASE = "GRACE (Xu et al., ICDCS 2021), sands-lab/grace-data, GRACE_data_release.pickle, commit 41915bbd"
 GRACE_SOURCE = f"{GRACE_RELEASE} (measurements/grace_resnet50.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP, or NCCL. ResNet-50 of 1001 classes; batch 256 is inferred."
-# host_cost: bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured. What gathers take is
+# host_cost: bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured. The time of gathers is
 # fitted with a whole network left out: `stepcast validate SUITE --set /stack/gather_cost=0us --fit
 # /stack/gather_cost=0us..2ms --fit /stack/gather_byte_cost=0ns/B..4ns/B`. Each ResNet has the other's constants. The LSTM ran
 # with other software.
@@ -336,7 +336,7 @@ def make_grace(writer):
         writer, "", "resnet50-grace", runs, measurements, [{"name": "NCCL", "set": {"/compressor": [{"kind": "none"}], "/stack": "ideal"}}],
         description="ResNet-50 on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
         assumes="GRACE's mode upper-bound is the same messages without codec (inferred); rings; tensor by tensor after backward, as in the scenario survey; what Open MPI's host path costs a byte is fitted to the uncompressed run with 8 workers, NCCL is given none. "
-                    "What gathers take is fitted to ResNet-20 (gather_cost, gather_byte_cost), so no row here sets it. Off downwards with NCCL, which exchanges during backward. "
+                    "The time of gathers is fitted to ResNet-20 (gather_cost, gather_byte_cost), so no row here sets it. Off downwards with NCCL, which exchanges during backward. "
                     "(With overlap, and host_cost fitted anew to 2.88 ns/B, the median |error| is 30 %.) Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise.",
         source=GRACE_SOURCE)
     grace_codec(
@@ -352,7 +352,7 @@ GRACE_SMALL = {
     "resnet20": {
         "table": "resnet20-cifar10", "batch": 256, "sample": None, "title": "ResNet-20 on CIFAR-10", "modes": {"Open MPI": "upper-bound", "Open MPI, mode throughput": "throughput"}, "no_slower": "EF-SignSGD, QSGD and TernGrad",
         "network": "ResNet-20 v2 of 11 classes; its 51 tensors have the 1,077,868 bytes that mode data-volume records without compressor. Batch 256 is not recorded.",
-        "rows": "GRACE ran ResNet-20 without compressor in both modes. Both runs are rows here. They differ by 7 % with 2 and 4 workers and by 18 % with 8. Natural ran without error feedback here, which changes no byte. What gathers take is fitted to ResNet-50 (gather_cost, gather_byte_cost), so no row here sets it.",
+        "rows": "GRACE ran ResNet-20 without compressor in both modes. Both runs are rows here. They differ by 7 % with 2 and 4 workers and by 18 % with 8. Natural ran without error feedback here, which changes no byte. The time of gathers is fitted to ResNet-50 (gather_cost, gather_byte_cost), so no row here sets it.",
     },
     "lstm": {
         "table": "lstm-ptb", "batch": 1, "sample": "batch", "title": "An LSTM on PTB", "modes": {"Open MPI": "throughput"}, "no_slower": "TernGrad",
@@ -403,7 +403,7 @@ def make_data_parallel(writer):
         "ddp-2020",
         description="ResNet-50 and ResNet-101 on 1 to 16 V100s in DGX-1s with PyTorch's DistributedDataParallel",
         assumes="nominal rates for everything but the single GPU without DDP (329.9 and 197.5 images/s, which are no rows here); assumed latencies. "
-                    "What DDP adds to backward is fitted with a whole network left out: each has the backward_slowdown that the other's rows give (1.089 and 1.139). Times are published to 1 ms, 1 % of a step.",
+                    "DDP's slowdown of backward is fitted with a whole network left out: each has the backward_slowdown that the other's rows give (1.089 and 1.139). Times are published to 1 ms, 1 % of a step.",
         source=f"{ddp[0]['source']} (measurements/data_parallel.csv): p50 of iteration times, {ddp[0]['stack']}; DGX-1 with V100s, four 100 Gb/s InfiniBand adapters.",
         study={"variants": [{"name": model, "set": {"/workload": tables[model], "/stack/backward_slowdown": slowdown}} for model, slowdown in (("resnet50", 1.139), ("resnet101", 1.089))],
                "stack": {"name": "ddp-nccl-rdma, as the other network has it"}, "cluster": {"workers": [1, 2, 4, 8, 16], "link": {"bandwidth": "100Gbps", "latency": "5us"}, "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 4, "inner": {"bandwidth": "150GB/s", "latency": "3us"}}},
@@ -456,7 +456,7 @@ def make_lambda(writer):
     writer.suite(
         "lambda-v100",
         description="ResNet-50, BERT-Base and BERT-Large on 1 to 8 V100s of one machine, in fp32 and fp16: how well do they scale over NVLink?",
-        assumes="Nothing is fitted to these rows but each network's step on one GPU. What DDP adds to backward is that of the stack ddp-nccl-rdma, fitted to ddp-2020. The machine is that of clusters/dgx-1-v100.json: NVLink is not stated, nor is whether 2 and 4 GPUs are part of a machine of 8. "
+        assumes="Nothing is fitted to these rows but each network's step on one GPU. DDP's slowdown of backward is that of the stack ddp-nccl-rdma, fitted to ddp-2020. The machine is that of clusters/dgx-1-v100.json: NVLink is not stated, nor is whether 2 and 4 GPUs are part of a machine of 8. "
                 "Gradients are exchanged in PyTorch's buckets of 25 MiB, during backward. In the fp16 runs BERT's gradients have 2 bytes and ResNet-50's 4 (NVIDIA's code, from memory). "
                 "The file's batch is read as that of all GPUs together, since it doubles with them. BERT-Large's tensors are those of pre-training without its heads; the head for questions has 2,050 parameters more. "
                 "Rates are published in whole samples/s, so 12 of BERT-Large is known to 4 %. Off for BERT-Large, which is too fast with 2 GPUs already. In fp16 its step took 87 ms longer there. The whole exchange of 670 MB takes 5.6 ms at 120 GB/s. The cause is not known.",

@@ -46,7 +46,7 @@ struct TaskEvent {
 };
 using TaskObserver = std::function<void(const TaskEvent&)>;
 
-/// What crossed a link between two times. No message started or ended on the way, so the rate was even.
+/// The bytes that crossed a link between two readings of the meter (link_meter.hpp).
 struct LinkUse {
   std::string_view link;   ///< its name in SimGrid's platform
   double bandwidth = 0.0;  ///< of the link, in bytes per second

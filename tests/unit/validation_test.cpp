@@ -278,7 +278,7 @@ TEST_CASE("tables and CSV name fitted and recalled rows") {
         "a        1        throughput    100 /s     100 /s   0.0 %    fitted\n"
         "b        1        throughput     80 /s      88 /s  -9.1 %  recalled\n"
         "fitted to 1 row: the step\n");
-  // Of the rates 80 and 88 per second, the times are as 1/88 to 1/80: -1/11.
+  // Rates of 80 and 88 per second are times of 1/80 and 1/88 s: (1/88)/(1/80) - 1 = -1/11.
   const std::string csv = to_csv({v});
   CHECK(csv.starts_with(
       "suite,point,quantity,unit,measured,spread,predicted,error,workers,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,1,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,-0.0909090909"));
