@@ -20,7 +20,7 @@ constexpr int kMostSegments = 4096;  // largest number that "auto" tries
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
   const double inner_levels = std::max(0.0, in_order_depth(p) - 1 - (lone_child_of_root(p) ? 0.5 : 0.0));
-  const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
+  const Seconds transfer = n * (far.beta + prices.host[static_cast<int>(Path::far)] + prices.gamma / 2.0);
   const double ideal =
       far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMostSegments : 1);
   const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMostSegments)));

@@ -25,7 +25,7 @@ struct CostTerms {
   std::array<double, kPaths> messages{};  ///< sequential messages, by path
   /// By path: bytes through the busiest host's link in its busier direction, summed over the rounds.
   std::array<Bytes, kPaths> wire{};
-  Bytes copied{};            ///< by the busiest worker's host: all of `wire` by default
+  std::array<Bytes, kPaths> copied{};  ///< by the busiest worker's host: all of `wire` by default
   Bytes reduced{};           ///< added by the busiest participant
   Bytes sent{};              ///< by a worker, as the mean over workers; not part of the time
   double busiest_nic = 1.0;  ///< share of the `ring` and `far` bytes that counts for NICs and switches
@@ -33,7 +33,7 @@ struct CostTerms {
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
     wire[static_cast<int>(path)] += bytes;
-    copied += bytes;
+    copied[static_cast<int>(path)] += bytes;
     return *this;
   }
   /// Moves the messages and bytes of one path to another path.
@@ -41,9 +41,11 @@ struct CostTerms {
     const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
     messages[t] += std::exchange(messages[f], 0.0);
     wire[t] += std::exchange(wire[f], Bytes{});
+    copied[t] += std::exchange(copied[f], Bytes{});
     return *this;
   }
   [[nodiscard]] Bytes total_wire() const { return std::accumulate(wire.begin(), wire.end(), Bytes{}); }
+  [[nodiscard]] Bytes total_copied() const { return std::accumulate(copied.begin(), copied.end(), Bytes{}); }
   [[nodiscard]] double total_messages() const { return std::accumulate(messages.begin(), messages.end(), 0.0); }
   [[nodiscard]] bool empty() const { return total_messages() == 0.0; }
 };
@@ -54,21 +56,21 @@ struct PathPrice {
   SecondsPerByte beta{};
 };
 
-/// A cluster's prices: α and β by path, h, γ and S.
+/// A cluster's prices: α, β and h by path, γ and S.
 struct Prices {
   std::array<PathPrice, kPaths> path{};
-  SecondsPerByte host{};
+  std::array<SecondsPerByte, kPaths> host{};
   SecondsPerByte gamma{};
   Seconds setup{};
 };
 
-/// The terms of the total, separately. Bandwidth includes copies.
+/// The terms of the total, separately. Copies are the time that hosts add to latency and bandwidth.
 struct PricedCost {
-  Seconds latency{}, bandwidth{}, reduction{}, setup{};
-  [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup; }
+  Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{};
+  [[nodiscard]] Seconds total() const { return latency + bandwidth + copies + reduction + setup; }
 };
 
-/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1). On the
+/// T = sum over paths of (messages·α + wire·β + copied·h) + reduced·γ + S, and 0 without any message (p = 1). On the
 /// paths that leave machines (ring and far), β is max(β·busiest_nic, min(β, β inside)). The NICs share the bytes that
 /// leave a machine, but the bytes inside it are no faster than its inner links.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
@@ -80,8 +82,8 @@ inline PricedCost price(const CostTerms& terms, const Prices& prices) {
     const bool leaves = i == static_cast<int>(Path::ring) || i == static_cast<int>(Path::far);
     cost.latency += alpha * terms.messages[i];
     cost.bandwidth += terms.wire[i] * (leaves ? std::max(beta * terms.busiest_nic, std::min(beta, inner)) : beta);
+    cost.copies += terms.copied[i] * prices.host[i];
   }
-  cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;
   cost.setup = prices.setup;
   return cost;

@@ -23,7 +23,8 @@ CostTerms shard_exchange_cost(std::span<const Bytes> shard_bytes, int p, bool co
   terms.add(Path::shard, 1, wire);
   terms.sent = total * flows / p;
   // With a shard on every worker's host, each worker keeps its own share locally.
-  terms.copied = co_located && static_cast<std::size_t>(p) == sizes.size() ? total - sizes.front() : total;
+  terms.copied[static_cast<int>(Path::shard)] =
+      co_located && static_cast<std::size_t>(p) == sizes.size() ? total - sizes.front() : total;
   return terms;
 }
 

@@ -5,16 +5,19 @@
 
 namespace stepcast {
 
-RoundLoad load_of(const Round& round, int participants) {
-  std::vector<double> sent(participants), received(sent), reduced(sent);
+RoundLoad load_of(const Round& round, const HostCosts& costs) {
+  RoundLoad load;
+  const auto workers = static_cast<std::size_t>(costs.workers);
+  std::vector<SecondsPerByte> sent(workers), received(workers);
+  std::vector<double> reduced(workers);
   for (const Message& message : round) {
     const auto from = static_cast<std::size_t>(message.from), to = static_cast<std::size_t>(message.to);
-    sent[from] += message.slice.count;
-    received[to] += message.slice.count;
-    if (message.reduce) reduced[to] += message.slice.count;
+    const SecondsPerByte copies = costs.of(message.from, message.to) * static_cast<double>(message.slice.count);
+    load.copies = std::max({load.copies, sent[from] += copies, received[to] += copies});
+    load.largest = std::max(load.largest, static_cast<double>(message.slice.count));
+    if (message.reduce) load.reduced = std::max(load.reduced, reduced[to] += message.slice.count);
   }
-  const auto most = [](const std::vector<double>& load) { return *std::max_element(load.begin(), load.end()); };
-  return {std::max(most(sent), most(received)), most(reduced)};
+  return load;
 }
 
 std::vector<LikeRounds> unlike_rounds(const Schedule& schedule) {

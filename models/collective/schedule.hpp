@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+#include "models/part/host_costs.hpp"
+
 namespace stepcast {
 
 /// `count` blocks, starting at `first`, with distance `stride`, modulo the number of blocks.
@@ -28,12 +30,13 @@ struct Message {
 
 using Round = std::vector<Message>;
 
-/// The load of a round's busiest participants, in blocks.
+/// The load of a round's busiest participants.
 struct RoundLoad {
-  double copied = 0.0;   ///< the most that one participant sends or receives
-  double reduced = 0.0;  ///< the most that one participant adds
+  SecondsPerByte copies{};  ///< time to copy what one participant sends or receives, for each byte of a block
+  double largest = 0.0;     ///< blocks of the largest message
+  double reduced = 0.0;     ///< the most blocks that one participant adds
 };
-RoundLoad load_of(const Round& round, int participants);
+RoundLoad load_of(const Round& round, const HostCosts& costs);
 
 /// The rounds of one collective, generated one at a time: a ring among p participants has p·2(p-1) messages.
 struct Schedule {

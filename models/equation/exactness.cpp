@@ -10,6 +10,7 @@
 #include "models/describe/fault.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
@@ -33,11 +34,12 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   if (unequal) why.emplace_back("as if all shards were as late as the largest");
   if (!exact || !workers_are_alike(cluster))
     why.emplace_back("as if all workers pushed at once, and no push met a pull");
-  if (graph.shards_co_located && cluster.stack.host_cost > SecondsPerByte{} && graph.shards > 1 &&
-      graph.shards < cluster.workers)
+  const HostCosts costs = host_costs(cluster);
+  if (graph.shards_co_located && costs.any() &&
+      ((graph.shards > 1 && graph.shards < cluster.workers) || costs.differ()))
     why.emplace_back("as if workers beside a shard copied as much as others");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
-  if (!exact && !followed && !prices_are_exact(cluster))
+  if (!exact && !followed && !direct_prices_are_exact(cluster))
     why.emplace_back(traits(cluster.topology).has_inner_hops ? "from hosts' links alone, without those between switches"
                                                              : "from its busiest links and longest routes");
   if (why.empty()) return {};

@@ -7,6 +7,7 @@
 #include "models/equation/latency_bound.hpp"
 #include "models/equation/traffic.hpp"
 #include "models/equation/ways_bound.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/best_link.hpp"
 
@@ -37,6 +38,8 @@ Seconds recode_time(const StepGraph& graph, int p) {
 /// the worker beside it; in asynchronous training that worker may do nearly all steps.
 Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(graph.shards);
+  const HostCosts costs = host_costs(cluster);
+  const SecondsPerByte copy = graph.shards_co_located ? costs.least() : costs.between;
   const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
                                              : graph.asynchronous && !graph.staleness ? 0
                                                                                       : p - 1;
@@ -44,7 +47,7 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
     if (const auto* serve = std::get_if<ShardServe>(&task.work))
-      busy[serve->shard] += serve->time * p + serve->copied * cluster.stack.host_cost * remote;
+      busy[serve->shard] += serve->time * p + serve->copied * copy * remote;
   }
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }
@@ -77,7 +80,7 @@ struct Load {
     const Bytes host = traffic.co_located ? traffic.push * (1.0 - 1.0 / shards) + traffic.pull * (flows / shards)
                                           : std::max(worker, n * (flows / shards));
     terms.add(Path::shard, 0, traffic.asynchronous ? n * (flows / shards) : host);
-    terms.copied = traffic.asynchronous ? Bytes{} : worker;
+    terms.copied[static_cast<int>(Path::shard)] = traffic.asynchronous ? Bytes{} : worker;
     return terms;
   }
 };
@@ -109,6 +112,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
       !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
   bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
+  const HostCosts costs = host_costs(cluster);
   const CostTerms load = std::visit(Load{cluster.workers}, traffic);
   const Seconds recode = recode_time(graph, cluster.workers);
   bound.reduction = servers              ? busiest_shard(graph, cluster)
@@ -117,10 +121,11 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   if (bound.communication) {
     const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
-                  copies = load.copied * cluster.stack.host_cost;
+                  copies = load.total_copied() *
+                           (servers && !servers->co_located ? costs.between : costs.least());
     bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
-    // A collective's hosts copy after each round. A server's copies overlap with other messages.
-    bound.bandwidth = servers ? std::max(wire, copies) : wire + copies;
+    // A collective's hosts copy after each round, unless slices overlap. A server's copies overlap with other messages.
+    bound.bandwidth = servers || cluster.stack.slice ? std::max(wire, copies) : wire + copies;
   }
   bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});
   const bool pipelined = std::holds_alternative<PipelinedStrategy>(scenario.strategy);

@@ -32,9 +32,10 @@ constexpr Section kSections[] = {
 };
 
 /// The terms of communication by name.
-std::array<Cause, 4> terms_of(const PricedCost& cost) {
+std::array<Cause, 5> terms_of(const PricedCost& cost) {
   return {{{"latency", cost.latency},
            {"bandwidth", cost.bandwidth},
+           {"copies", cost.copies},
            {"reduction", cost.reduction},
            {"set-up", cost.setup}}};
 }
@@ -65,6 +66,7 @@ CriticalTask added(CriticalTask a, const CriticalTask& b) {
   a.time += b.time;
   a.communication.latency += b.communication.latency;
   a.communication.bandwidth += b.communication.bandwidth;
+  a.communication.copies += b.communication.copies;
   a.communication.reduction += b.communication.reduction;
   a.communication.setup += b.communication.setup;
   return a;

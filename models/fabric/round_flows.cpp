@@ -16,7 +16,8 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : messages_(round.size()) {
+RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays)
+    : messages_(round.size()) {
   struct Load {
     int flows = 0;
     double blocks = 0.0;
@@ -43,8 +44,11 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : m
     }
   }
   const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
-  if (goes_around) {
-    latencies_ = even_latencies(round, std::move(latencies));
+  if (goes_around) latencies = even_latencies(round, std::move(latencies));
+  latency_ = *std::max_element(latencies.begin(), latencies.end());
+  if (delays == Delays::beside) latencies.assign(latencies.size(), 0.0);
+  if (goes_around || delays == Delays::beside) {
+    latencies_ = latencies;
     for (Load& load : loads) load.first = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < round.size(); ++i)
       for (const int hop : route(round[i])) {
@@ -52,8 +56,7 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : m
         first = std::min(first, latencies_[i]);
       }
   }
-  const std::vector<double>& waits = goes_around ? latencies_ : latencies;
-  latency_ = *std::max_element(waits.begin(), waits.end());
+  start_ = *std::max_element(latencies.begin(), latencies.end());
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].flows > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
@@ -61,8 +64,8 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around) : m
       first_ = std::max(first_, loads[link].first);
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
-  is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
-  if (!is_closed_) fair_ = fair_flows(round, fabric, waits);
+  is_closed_ = alike && first_ >= start_ * (1 - kRounding);
+  if (!is_closed_) fair_ = fair_flows(round, fabric, latencies);
 }
 
 std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fabric& fabric,
@@ -205,10 +208,10 @@ double RoundFlows::followed(double block) const {
 
 RoundFlows::Duration RoundFlows::duration(Bytes block) const {
   const Seconds all = is_followed_ ? Seconds(followed(block.si())) : (least(block) + most(block)) / 2.0;
-  return {Seconds(latency_), is_closed_ ? Seconds(load_ * block.si()) : std::max(Seconds{}, all - Seconds(latency_))};
+  return {Seconds(latency_), is_closed_ ? Seconds(load_ * block.si()) : std::max(Seconds{}, all - Seconds(start_))};
 }
 
-Seconds RoundFlows::least(Bytes block) const { return Seconds(std::max(latency_, first_ + load_ * block.si())); }
+Seconds RoundFlows::least(Bytes block) const { return Seconds(std::max(start_, first_ + load_ * block.si())); }
 
 Seconds RoundFlows::most(Bytes block) const {
   if (is_closed_) return least(block);

@@ -10,6 +10,12 @@
 
 namespace stepcast {
 
+/// When the latencies of a round's messages pass.
+enum class Delays {
+  before,  ///< each before its own flow: one after the other
+  beside,  ///< beside the flows, which all start together: slices overlap them (price/round_pace.hpp)
+};
+
 /// The messages of a round as flows. Each flow starts after the latency of its route. All running flows share the links
 /// by max-min fairness. The round ends with its last flow.
 ///
@@ -34,7 +40,7 @@ class RoundFlows {
   /// Computes the bounds. Time and memory grow with the total number of hops.
   /// @param round        not empty, and no message goes to its own sender
   /// @param goes_around  the round's value of Schedule::goes_around
-  RoundFlows(const Round& round, Fabric& fabric, bool goes_around = false);
+  RoundFlows(const Round& round, Fabric& fabric, bool goes_around = false, Delays delays = Delays::before);
 
   /// Finds the quotient if there is no closed form. This takes about a microsecond for each message.
   /// @param round  the same round, on the same fabric
@@ -43,7 +49,7 @@ class RoundFlows {
 
   struct Duration {
     Seconds latency{};    ///< the longest latency of its messages
-    Seconds bandwidth{};  ///< the rest of the round
+    Seconds bandwidth{};  ///< on the wire: the rest of the round, or all of it if delays are beside
     [[nodiscard]] Seconds total() const { return latency + bandwidth; }
   };
 
@@ -56,6 +62,10 @@ class RoundFlows {
   /// The lower bound and the upper bound for any sharing of the links.
   [[nodiscard]] Seconds least(Bytes block) const;
   [[nodiscard]] Seconds most(Bytes block) const;
+
+  /// The same bounds without the latency before the flows.
+  [[nodiscard]] Seconds least_wire(Bytes block) const { return least(block) - Seconds(start_); }
+  [[nodiscard]] Seconds most_wire(Bytes block) const { return most(block) - Seconds(start_); }
 
   /// The longest latency of its messages.
   [[nodiscard]] Seconds latency() const { return Seconds(latency_); }
@@ -70,6 +80,7 @@ class RoundFlows {
   std::vector<double> latencies_;  ///< latencies of the messages, if they differ from their routes'
   std::size_t messages_ = 0;
   double latency_ = 0.0;  ///< the longest latency
+  double start_ = 0.0;    ///< the longest latency before a flow
   double first_ = 0.0;    ///< the shortest latency on the most loaded link
   double load_ = 0.0;     ///< seconds per byte of a block on the most loaded link
   /// A flow at its fair share of its fullest link.

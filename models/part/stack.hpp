@@ -2,14 +2,22 @@
 //
 // Symbols: n bytes of an all-gather's result, p workers.
 //
-//   h    time that a host takes to copy one byte in or out (TCP)         host_cost
+//   h    time that a host takes to copy one byte in or out (TCP):        host_cost, to or from another machine
+//                                                                        inner_host_cost, inside a machine
+//   s    bytes of a slice; a message is copied and sent in slices        slice
+//   o    time to begin a collective, beyond the cluster's: negotiation   operation_cost
 //   G    time of an all-gather beyond its messages, each doubling of p   gather_cost
 //   g    time of each byte that a worker gets in an all-gather           gather_byte_cost
 //   γ_o  factor on backward while exchanges run beside it                backward_slowdown
 //
-// An all-gather of n bytes takes G·log2(p) + g·n·(p-1)/p longer. Reductions take no such time: libraries fuse them.
+// Collectives overlap copies, wire and delays of slices (price/round_pace.hpp). Exchanges with servers and neighbours
+// copy whole messages.
+//
+// A collective takes o longer, and an all-gather of n bytes G·log2(p) + g·n·(p-1)/p more. Reductions take no such time:
+// libraries fuse them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +46,9 @@ struct Stack {
   Shared<std::string> name{};  ///< shared, like the next one: studies have a million points
   Shared<std::string> description{};
   SecondsPerByte host_cost{};
+  SecondsPerByte inner_host_cost{};
+  std::optional<Bytes> slice{};
+  Seconds operation_cost{};
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
@@ -47,7 +58,15 @@ struct Stack {
   static void describe(V& v, Stack& x) {
     v.optional("name", x.name, "its name in notes; null: in place");
     v.optional("description", x.description, "the software that it describes; null: not said");
-    v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
+    v.optional("host_cost", x.host_cost, "h: host time to copy one byte to another machine, or from it", non_negative);
+    v.optional("inner_host_cost", x.inner_host_cost, "h inside a machine of several workers", non_negative);
+    v.optional("slice", x.slice,
+               "s: a collective's messages are copied and sent in slices, and the next round begins with the first; "
+               "null: each message whole, one round after the other",
+               positive);
+    v.optional("operation_cost", x.operation_cost,
+               "o: time of each collective beyond its messages and the cluster's collective_cost: workers agree on it",
+               non_negative);
     v.optional("gather_cost", x.gather_cost,
                "G: time of an all-gather beyond its messages, for each doubling of the workers", non_negative);
     v.optional("gather_byte_cost", x.gather_byte_cost, "g: time of each byte that a worker gets in an all-gather",

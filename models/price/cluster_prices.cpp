@@ -1,12 +1,26 @@
 #include "models/price/cluster_prices.hpp"
 
 #include "models/collective/direct.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/ideal_equivalent.hpp"
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
+namespace {
+
+/// The messages with both ring neighbours.
+Round neighbour_round(int p) {
+  Round round;
+  for (int rank = 0; rank < p; ++rank) {
+    round.push_back({rank, (rank + 1) % p, {0, 1}});
+    if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
+  }
+  return round;
+}
+
+}  // namespace
 
 ClusterPrices::ClusterPrices(const Cluster& cluster, PriceCache& cache)
     : cluster_(cluster),
@@ -44,14 +58,8 @@ bool ClusterPrices::neighbours_are_routed() const {
 
 const RoundFlows& ClusterPrices::neighbour_flows() const {
   if (!cache_.neighbours) {
-    const int p = ideal_.workers;
-    Round round;
-    for (int rank = 0; rank < p; ++rank) {
-      round.push_back({rank, (rank + 1) % p, {0, 1}});
-      if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
-    }
     Fabric fabric(ideal_, 0);
-    cache_.neighbours.emplace(followed_flows(round, fabric));
+    cache_.neighbours.emplace(followed_flows(neighbour_round(ideal_.workers), fabric));
   }
   return *cache_.neighbours;
 }
@@ -60,16 +68,17 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
   const CostTerms terms = neighbour_exchange_cost(bytes, ideal_.workers);
   PricedCost cost = price(terms, paths_);
   cost.setup = Seconds{};
+  cost.copies = bytes * load_of(neighbour_round(ideal_.workers), host_costs(ideal_)).copies;
   if (!neighbours_are_routed()) return cost;
   const RoundFlows::Duration time = neighbour_flows().duration(bytes);
   cost.latency = time.latency;
-  cost.bandwidth = time.bandwidth + terms.copied * paths_.host;
+  cost.bandwidth = time.bandwidth;
   return cost;
 }
 
 bool ClusterPrices::neighbours_are_exact() const {
-  if (ideal_.workers == 1 || prices_are_exact(ideal_)) return true;
-  return workers_are_alike(ideal_) && neighbours_are_routed() && neighbour_flows().is_closed();
+  if (ideal_.workers == 1 || direct_prices_are_exact(ideal_)) return !host_costs(ideal_).differ();
+  return workers_are_alike(ideal_) && !host_costs(ideal_).differ() && neighbours_are_routed() && neighbour_flows().is_closed();
 }
 
 }  // namespace stepcast

@@ -11,7 +11,7 @@
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
-#include "models/price/gather_time.hpp"
+#include "models/price/stack_time.hpp"
 #include "models/price/protocol_prices.hpp"
 #include "models/price/shard_prices.hpp"
 
@@ -42,7 +42,7 @@ class ClusterPrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const {
     PricedCost cost = protocol(call)(call);
-    cost.setup += gather_time(cluster_.stack, call, cluster_.workers);
+    cost.setup += stack_time(cluster_.stack, call, cluster_.workers);
     return cost;
   }
 

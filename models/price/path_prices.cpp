@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/fabric/machines.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 
 namespace stepcast {
@@ -61,7 +62,10 @@ std::optional<Seconds> mean_latency(const Cluster& cluster) {
 
 Prices collective_prices(const Cluster& cluster) {
   Prices prices;
-  prices.host = cluster.stack.host_cost;
+  const HostCosts costs = host_costs(cluster);
+  prices.host.fill(costs.is_one_machine() && costs.workers_of_machine > 1 ? costs.inside : costs.between);
+  prices.host[static_cast<int>(Path::inner)] = costs.workers_of_machine > 1 ? costs.inside : costs.between;
+  prices.host[static_cast<int>(Path::shard)] = costs.between;
   prices.gamma = cluster.reduction_cost;
   prices.setup = cluster.collective_cost;
   const PathPrice link = worst_link(cluster);
@@ -106,8 +110,16 @@ Prices collective_prices(const Cluster& cluster) {
   return prices;
 }
 
-bool prices_are_exact(const Cluster& cluster) {
+bool direct_prices_are_exact(const Cluster& cluster) {
   return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport);
+}
+
+bool rounds_overlap(const Cluster& cluster) {
+  return cluster.stack.slice && (host_costs(cluster).any() || worst_link(cluster).alpha > Seconds{});
+}
+
+bool prices_are_exact(const Cluster& cluster) {
+  return direct_prices_are_exact(cluster) && !rounds_overlap(cluster);
 }
 
 PathPrice worst_link(const Cluster& cluster) {

@@ -16,8 +16,14 @@ namespace stepcast {
 /// between groups, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
-/// Whether collective_prices is exact (star with equal links, ideal transport) or an estimate.
+/// Whether a stack's slices make rounds overlap (round_pace.hpp). Counts of whole collectives do not price this.
+bool rounds_overlap(const Cluster& cluster);
+
+/// Whether collective_prices is exact (star with equal links, ideal transport, no slices) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
+
+/// The same for exchanges with servers and neighbours, which have no rounds.
+bool direct_prices_are_exact(const Cluster& cluster);
 
 /// The lowest bandwidth among the workers' links, and the largest end-to-end latency between two workers.
 /// Each end adds half of its link's latency.

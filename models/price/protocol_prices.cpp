@@ -6,8 +6,10 @@
 
 #include "models/collective/ring_latencies.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/price/best_link.hpp"
 #include "models/price/path_prices.hpp"
+#include "models/price/round_pace.hpp"
 
 namespace stepcast {
 namespace {
@@ -46,12 +48,15 @@ int take_blocks(Round& round) {
 }  // namespace
 
 bool routes_are_known(const Cluster& cluster) {
-  return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology);
+  return (!is_plain_star(cluster) || rounds_overlap(cluster)) && !std::holds_alternative<SimGridXml>(cluster.topology);
 }
 
 ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol, Cache& cache)
     : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)), best_(paths_), cache_(cache) {
   best_.path.fill(best_link(cluster_));
+  best_.host.fill(cluster_.stack.slice ? SecondsPerByte{} : host_costs(cluster_).least());
+  if (cluster_.stack.slice)  // delays hide
+    for (PathPrice& path : best_.path) path.alpha = Seconds{};
 }
 
 bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
@@ -64,13 +69,29 @@ bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
 ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around) const {
   PricedRound found;
   found.blocks = take_blocks(round);
+  found.load = load_of(round, host_costs(cluster_));
   auto& flows = cache_.known[fingerprint_of(round, goes_around)];
   if (!flows) {
     if (!cache_.fabric) cache_.fabric.emplace(cluster_, 0);
-    flows = std::make_shared<RoundFlows>(round, *cache_.fabric, goes_around);
+    const Delays delays = cluster_.stack.slice ? Delays::beside : Delays::before;
+    flows = std::make_shared<RoundFlows>(round, *cache_.fabric, goes_around, delays);
   }
   found.flows = flows;
   return found;
+}
+
+PricedCost ProtocolPrices::time_of(const PricedRound& round, Bytes block, Seconds wire) const {
+  const Seconds latency = round.flows->latency(), copies = block * round.load.copies;
+  const double share = slice_share(cluster_.stack, block * round.load.largest);
+  const RoundPace bare = pace_of(latency, wire, {}, share), pace = pace_of(latency, wire, copies, share);
+  const auto all = [&](const RoundPace& one) {
+    return one.next * round.times + (round.has_last ? one.last - one.next : Seconds{});
+  };
+  PricedCost cost;
+  cost.bandwidth = wire * round.times;
+  cost.latency = all(bare) - cost.bandwidth;
+  cost.copies = all(pace) - all(bare);
+  return cost;
 }
 
 ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& call) const {
@@ -90,6 +111,8 @@ const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std:
         priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
     all.rounds.back().number = first;
     all.rounds.back().times = times;
+    all.rounds.back().has_last =
+        all.schedule.like_round(all.schedule.rounds - 1) == all.schedule.like_round(first);
   }
   return all.rounds[i];
 }
@@ -116,11 +139,11 @@ std::vector<bool> ProtocolPrices::followed(PricedRounds& all, Bytes bytes) const
   const bool small = messages <= kAlwaysFollowed;
   for (const PricedRound& round : all.rounds) {
     const Bytes block = all.block(round, bytes);
-    const Seconds least = round.flows->least(block);
-    sum += least * round.times;
+    const Seconds least = round.flows->least_wire(block);
+    sum += (round.flows->latency() + least) * round.times;
     exact.push_back(round.flows->is_closed() || (small && follow(all, round)));
     if (exact.back()) continue;
-    const Seconds gap = (round.flows->most(block) - least) * round.times;
+    const Seconds gap = (round.flows->most_wire(block) - least) * round.times;
     left += gap;
     if (!small) open.push_back({exact.size() - 1, gap});
   }
@@ -141,20 +164,22 @@ ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, con
   PricedRounds& all = rounds_of(call);
   const std::vector<bool> exact = followed(all, call.bytes);
   Priced sum{price(terms, paths_), {}};
-  sum.cost.latency = Seconds{};
-  sum.cost.bandwidth = terms.copied * paths_.host;
+  sum.cost.latency = sum.cost.bandwidth = sum.cost.copies = Seconds{};
+  const auto add = [&](const PricedCost& one) {
+    sum.cost.latency += one.latency;
+    sum.cost.bandwidth += one.bandwidth;
+    sum.cost.copies += one.copies;
+  };
   for (std::size_t i = 0; i < all.rounds.size(); ++i) {
     const PricedRound& round = all.rounds[i];
     const Bytes block = all.block(round, call.bytes);
     if (exact[i]) {
-      const RoundFlows::Duration one = round.flows->duration(block);
-      sum.cost.latency += one.latency * round.times;
-      sum.cost.bandwidth += one.bandwidth * round.times;
+      add(time_of(round, block, round.flows->duration(block).bandwidth));
       continue;
     }
-    const Seconds least = round.flows->least(block), most = round.flows->most(block), latency = round.flows->latency();
-    sum.cost.latency += latency * round.times;
-    sum.cost.bandwidth += ((least + most) / 2.0 - latency) * round.times;
+    const Seconds least = round.flows->least_wire(block), most = round.flows->most_wire(block);
+    add(time_of(round, block, (least + most) / 2.0));
+    // A round's time grows with that on the wire, but no faster.
     sum.slack += (most - least) / 2.0 * round.times;
   }
   return sum;
@@ -166,7 +191,7 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
   if (const auto known = cache_.prices.find(key); known != cache_.prices.end()) return known->second;
   Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
-  if (is_plain_star(cluster_)) found.slack = Seconds{};
+  if (is_plain_star(cluster_) && !rounds_overlap(cluster_)) found.slack = Seconds{};
   else if (is_routed(call)) found = by_routes(call, terms);
   if (cache_.prices.size() == Cache::kMostPrices) cache_.prices.clear();
   return cache_.prices.emplace(key, found).first->second;
@@ -181,14 +206,14 @@ CallTimes::Bounds ProtocolPrices::bounds(const CollectiveCall& call, Seconds lim
   const Seconds alone = price(terms, best_).total();
   if (call.algorithm->algorithm != Algorithm::nccl_tree && alone > limit) return {alone, kUnknown};
   if (!is_routed(call)) return {kUnknown, kUnknown};
-  const Seconds fixed = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
+  const Seconds fixed = terms.reduced * paths_.gamma + paths_.setup;
   CallTimes::Bounds sum{fixed, fixed};
   PricedRounds& all = rounds_of(call);
   for (std::size_t i = 0; i < all.unlike.size(); ++i) {
     const PricedRound& one = round(all, i);
     const Bytes block = all.block(one, call.bytes);
-    sum.low += one.flows->least(block) * one.times;
-    sum.high += one.flows->most(block) * one.times;
+    sum.low += time_of(one, block, one.flows->least_wire(block)).total();
+    sum.high += time_of(one, block, one.flows->most_wire(block)).total();
     if (sum.low > limit) return {sum.low, kUnknown};
   }
   return sum;

@@ -25,7 +25,8 @@ bool routes_are_known(const Cluster& cluster);
 /// Prices of collectives with one protocol, among all workers of a cluster or in communicators.
 ///
 /// The closed forms and collective_prices give the price. With known routes, up to kMostRouted messages are priced
-/// round by round, with contention (fabric/round_flows.hpp). Copies and additions use the closed form.
+/// round by round, with contention (fabric/round_flows.hpp). Additions use the closed form; copies are those of each round.
+/// Rounds overlap as the stack's slices say (round_pace.hpp).
 ///
 /// Routed prices equal the replay's time on ideal transport, for every algorithm and topology. They are exact if the
 /// distinct rounds have at most kAlwaysFollowed messages or closed forms. Otherwise rounds with the widest bounds are
@@ -57,9 +58,11 @@ class ProtocolPrices {
   };
   struct PricedRound {
     std::shared_ptr<RoundFlows> flows;
+    RoundLoad load;   ///< with `blocks` taken out
     int blocks = 1;  ///< blocks of the collective in one block of `flows`
     int times = 1;   ///< number of equal rounds
     int number = 0;  ///< number of the first of them
+    bool has_last = false;  ///< whether the collective's last round is one of them
   };
   struct PricedRounds {
     Schedule schedule;
@@ -77,6 +80,8 @@ class ProtocolPrices {
   [[nodiscard]] PricedRounds& rounds_of(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRound& round(PricedRounds& all, std::size_t i) const;
   [[nodiscard]] PricedRound priced(Round round, bool goes_around) const;
+  /// A round's time, and the whole of its rounds', if each is on the wire for `wire` after the latency of `flows`.
+  [[nodiscard]] PricedCost time_of(const PricedRound& round, Bytes block, Seconds wire) const;
   bool follow(const PricedRounds& all, const PricedRound& round) const;
   [[nodiscard]] std::vector<bool> followed(PricedRounds& all, Bytes bytes) const;
 

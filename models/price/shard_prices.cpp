@@ -6,6 +6,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
+#include "models/price/shard_copies.hpp"
 #include "models/price/shard_placement.hpp"
 
 namespace stepcast {
@@ -126,6 +127,7 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
       own.path[static_cast<int>(Path::shard)].alpha -= nodes->racks->uplink_latency;
   PricedCost cost = stepcast::price(all, own);
   cost.setup = Seconds{};  // S belongs to collectives only
+  cost.copies = all.empty() ? Seconds{} : longest_worker_copies(cluster_, shard_bytes, co_located);
   const bool alike =
       std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
   const RoundFlows* followed =
@@ -133,7 +135,7 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
   if (!followed) return cost;
   const RoundFlows::Duration time = followed->duration(shard_bytes.front());
   cost.latency = time.latency;
-  cost.bandwidth = time.bandwidth + all.copied * paths.host;
+  cost.bandwidth = time.bandwidth;
   return cost;
 }
 
@@ -144,7 +146,7 @@ bool shards_can_be_followed(const Cluster& cluster, int shards) {
 
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {
   const int p = cluster.workers;
-  if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
+  if (direct_prices_are_exact(cluster) || (co_located && p == 1)) return true;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const auto* racks = std::get_if<Racks>(&cluster.topology);
   const int machines = nodes ? (p - 1) / nodes->gpus_per_node + 1 + (co_located ? 0 : shards) : 0;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/price/shard_copies.hpp"
 #include "models/strategy/server_step.hpp"
 
 namespace stepcast {
@@ -60,20 +61,18 @@ class SynchronousExchange {
     ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
   };
-  /// A shard's host copies every remote worker's message in and its answer out. Returns the cost per byte of one.
-  [[nodiscard]] SecondsPerByte copy_cost() const {
-    const int remote = step_.input.cluster.workers - (step_.graph.shards_co_located ? 1 : 0);
-    return step_.input.cluster.stack.host_cost * static_cast<double>(remote);
-  }
-
   [[nodiscard]] std::vector<Bundle> bundles() const {
     std::vector<Bundle> all(step_.buckets.size());
+    // A shard's host copies every message in and its answer out.
+    std::vector<SecondsPerByte> copies;
+    for (int j = 0; j < step_.graph.shards; ++j)
+      copies.push_back(shard_copies(step_.input.cluster, step_.graph.shards, step_.graph.shards_co_located, j));
     for (std::size_t b = 0; b < all.size(); ++b)
       for (std::size_t j = 0; j < step_.coded[b].parts.size(); ++j) {
         const CodedPart& part = step_.coded[b].parts[j];
         all[b].push.shard_bytes.push_back(part.push);
         all[b].pull.shard_bytes.push_back(part.pull);
-        all[b].serve.time.push_back(part.sum + (part.push + part.pull) * copy_cost() +
+        all[b].serve.time.push_back(part.sum + (part.push + part.pull) * copies[j] +
                                     step_.update_time(step_.parts[b][j].bytes));
       }
     return all;

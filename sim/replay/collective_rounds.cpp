@@ -4,11 +4,15 @@
 #include <utility>
 
 #include "models/part/protocols.hpp"
-#include "models/price/gather_time.hpp"
+#include "models/price/stack_time.hpp"
+#include "models/price/round_pace.hpp"
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
 namespace {
+
+/// later - sooner, and 0 if they only differ by rounding: SimGrid would sleep a picosecond for it.
+double beyond(double later, double sooner) { return later > sooner * (1 + 1e-12) ? later - sooner : 0.0; }
 
 int workers_on(const SimulatedCluster& simulated) {
   return static_cast<int>(std::count_if(simulated.participants().begin(), simulated.participants().end(),
@@ -55,25 +59,38 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   bool begun = false;
   simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
     if (!std::exchange(begun, true))
-      sleep((cluster_.collective_cost + gather_time(cluster_.stack, call, cluster_.workers)).si());
+      sleep((cluster_.collective_cost + stack_time(cluster_.stack, call, cluster_.workers)).si());
     const double start = now();
-    run_round(round, block, call);
+    const double rest = run_round(round, block, call);
     sleep((now() - start) * (times - 1));
+    if (round.is_last) sleep(rest);
   });
 }
 
-/// Messages are larger by the protocol's overhead, which has the same effect as less bandwidth.
-void CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
+/// Messages are larger by the protocol's overhead, which has the same effect as less bandwidth. With slices, rounds
+/// overlap: the messages are on the wire first, and what their delays and copies add by round_pace.hpp follows.
+double CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
   const Protocol& protocol = protocols_[call.protocol];
+  const bool overlaps = cluster_.stack.slice.has_value();
   messages_.clear();
+  double latency = 0.0;
   for (const SimulatedMessage& message : round.messages) {
     messages_.push_back({message});
-    messages_.back().message.delay *= protocol.latency_factor;
+    double& delay = messages_.back().message.delay;
+    delay *= protocol.latency_factor;
+    latency = std::max(latency, delay);
+    if (overlaps) delay = 0.0;
   }
+  const double start = now();
   await(start_messages(messages_, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
+  const double took = now() - start, wire = overlaps ? took : std::max(0.0, took - latency);
+  const RoundPace pace =
+      pace_of(Seconds(latency), Seconds(wire), Bytes(block) * round.load.copies,
+              slice_share(cluster_.stack, Bytes(block * round.load.largest)));
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
-  sleep(block * round.load.copied * cluster_.stack.host_cost.si() +
+  sleep(beyond(pace.next.si(), took) +
         (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
+  return beyond(pace.last.si(), pace.next.si());
 }
 
 }  // namespace stepcast

@@ -36,7 +36,8 @@ class CollectiveRounds {
 
   void run(const CollectiveCall& call);
   void run_rounds(const CollectiveCall& call);
-  void run_round(const SimulatedRound& round, double block, const CollectiveCall& call);
+  /// Runs one round until the next may start. Returns how much later its last message has been copied.
+  double run_round(const SimulatedRound& round, double block, const CollectiveCall& call);
 
   SimulatedCluster& simulated_;
   const Cluster& cluster_;

@@ -4,26 +4,14 @@
 #include <cstddef>
 
 #include "models/collective/direct.hpp"
+#include "models/part/host_costs.hpp"
+#include "models/price/shard_copies.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/replay/messages.hpp"
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
 namespace {
-
-/// Whether a worker is on the shard's own host.
-bool is_beside(int worker, int shard, const Cluster& cluster, const StepGraph& graph) {
-  return graph.shards_co_located && worker == shard_host(cluster, graph.shards, true, shard);
-}
-
-/// The bytes that a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
-Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, int worker, const Cluster& cluster,
-                     const StepGraph& graph) {
-  Bytes sum{};
-  for (std::size_t j = 0; j < shard_bytes.size(); ++j)
-    if (!is_beside(worker, static_cast<int>(j), cluster, graph)) sum += shard_bytes[j];
-  return sum;
-}
 
 }  // namespace
 
@@ -40,10 +28,10 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
   const Participant& self = *track.participant;
   const bool is_worker = self.role == Role::worker, is_push = work.exchange == ShardExchange::push;
   // A worker copies bytes to and from other hosts; a shard's host waits for those who copy most.
-  const Bytes copied = is_worker
-                           ? to_other_hosts(work.shard_bytes, self.index, cluster_, graph_)
-                           : shard_exchange_cost(work.shard_bytes, cluster_.workers, graph_.shards_co_located).copied;
-  const double copying = (copied * cluster_.stack.host_cost).si();
+  const double copying =
+      (is_worker ? worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located, self.index)
+                 : longest_worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located))
+          .si();
   const double start = now();
   // A push begins with copying out and a pull ends with copying in. The shard's buffer is in use until then.
   if (is_push && is_worker) sleep(copying);
@@ -55,8 +43,12 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
 double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId task) {
   const double start = now();
   const double sent = exchange(simulated_.exchange(work, track.participant->number), track, task);
-  const CostTerms terms = neighbour_exchange_cost(work.bytes, cluster_.workers);
-  sleep((terms.copied * cluster_.stack.host_cost + terms.reduced * cluster_.reduction_cost).si());
+  const int p = cluster_.workers, self = track.participant->index;
+  const HostCosts costs = host_costs(cluster_);
+  const SecondsPerByte copies =
+      costs.of(self, (self + 1) % p) + (p > 2 ? costs.of(self, (self + p - 1) % p) : SecondsPerByte{});
+  const CostTerms terms = neighbour_exchange_cost(work.bytes, p);
+  sleep((work.bytes * copies + terms.reduced * cluster_.reduction_cost).si());
   return std::max(start, sent);
 }
 
@@ -87,18 +79,18 @@ double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& 
 }
 
 double AsynchronousServers::execute(const ShardServe& serve, const Track& track) {
-  const bool beside = is_beside(track.participant->index, serve.shard, cluster_, graph_);
+  const int host = shard_host(cluster_, graph_.shards, graph_.shards_co_located, serve.shard);
   const auto& shard = shards_[serve.shard];
   shard->lock();
   const double start = now();
-  sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.stack.host_cost).si());
+  sleep((serve.time + serve.copied * host_costs(cluster_).of(track.participant->index, host)).si());
   shard->unlock();
   return start;
 }
 
 double AsynchronousServers::execute(const ShardCopy& copy, const Track& track) {
   const double start = now();
-  sleep((to_other_hosts(copy.shard_bytes, track.participant->index, cluster_, graph_) * cluster_.stack.host_cost).si());
+  sleep(worker_copies(cluster_, copy.shard_bytes, graph_.shards_co_located, track.participant->index).si());
   return start;
 }
 

@@ -124,7 +124,7 @@ class FoldedCluster : public SimulatedCluster {
                 {ends[f].from, ends[f].to, round.flows->system.flows[f].delay.si(), round.flows->blocks[f]});
           flows_ += ends.size();
         }
-        rounds_[key].push_back({{known->second, round.load}, round.times});
+        rounds_[key].push_back({{known->second, round.load, round.has_last}, round.times});
       }
     platform.seal();
   }

@@ -16,6 +16,7 @@
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/fingerprint.hpp"
 #include "models/fabric/host_specs.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/shard_placement.hpp"
 #include "models/scenario/foldable.hpp"
@@ -50,17 +51,17 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabr
 /// Rounds of one fabric. Rounds with the same messages share their flows, whichever worker adds them up.
 class RoundFolder {
  public:
-  RoundFolder(Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
+  RoundFolder(Fabric& fabric, const Cluster& cluster) : fabric_(fabric), costs_(host_costs(cluster)) {}
 
   FoldedRound operator()(const Round& round, bool goes_around) {
     auto& flows = known_[fingerprint_of(round, goes_around)];
     if (!flows) flows = fold_messages(round, fabric_, goes_around);
-    return {flows, load_of(round, p_), 1};
+    return {flows, load_of(round, costs_)};
   }
 
  private:
   Fabric& fabric_;
-  int p_;
+  HostCosts costs_;
   std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
 };
 
@@ -70,6 +71,7 @@ FoldedCollective fold_collective(const CollectiveCall& call, const Cluster& clus
   for (const auto& [first, times] : unlike_rounds(schedule)) {
     folded.push_back(fold_round(schedule.round(first), have_mean_latency(schedule, first, cluster.ring_latency)));
     folded.back().times = times;
+    folded.back().has_last = schedule.like_round(schedule.rounds - 1) == schedule.like_round(first);
   }
   return folded;
 }
@@ -217,7 +219,7 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
   Fabric fabric(cluster, graph.shards_co_located ? 0 : graph.shards);
   Fold fold;
   DirectFold(cluster, graph, fabric).run(fold);
-  RoundFolder fold_round(fabric, cluster.workers);
+  RoundFolder fold_round(fabric, cluster);
   for (const Task& task : graph.tasks)
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       const auto [entry, is_new] = fold.collectives.try_emplace(key_of(collective->call));

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "models/collective/ring_latencies.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/simulated_cluster.hpp"
@@ -35,6 +36,7 @@ class FullCluster : public SimulatedCluster {
         show(schedule.round(like), have_mean_latency(schedule, like, cluster_.ring_latency), seen);
         round_seen = like;
       }
+      seen.is_last = r == schedule.rounds - 1;
       f(seen, 1);
     }
   }
@@ -100,7 +102,7 @@ class FullCluster : public SimulatedCluster {
       delays = even_latencies(round, std::move(delays));
       for (std::size_t i = 0; i < delays.size(); ++i) seen.messages[i].delay = delays[i];
     }
-    seen.load = load_of(round, p_);
+    seen.load = load_of(round, host_costs(cluster_));
   }
 
   const Cluster& cluster_;

@@ -26,6 +26,7 @@ struct SimulatedMessage {
 struct SimulatedRound {
   std::vector<SimulatedMessage> messages;
   RoundLoad load;
+  bool is_last = false;  ///< whether the collective's last round is this one, or one like it
 };
 
 /// The messages that one participant sends and waits for in a direct exchange.

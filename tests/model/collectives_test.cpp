@@ -213,7 +213,8 @@ Prices some_prices() {
   Prices prices;
   prices.path = {PathPrice{9_us, 1.1_ns_per_B}, PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B},
                  PathPrice{1_us, 0.1_ns_per_B}, PathPrice{7_us, 2.3_ns_per_B}};
-  prices.host = 0.05_ns_per_B;
+  prices.host.fill(0.05_ns_per_B);
+  prices.host[static_cast<int>(Path::inner)] = 0.01_ns_per_B;
   prices.gamma = 0.3_ns_per_B;
   prices.setup = 20_us;
   return prices;
@@ -232,7 +233,7 @@ Prices random_prices() {
   Prices prices;
   for (PathPrice& path : prices.path)
     path = {Seconds(positive_between(1e-8, 1e-3)), SecondsPerByte(positive_between(1e-11, 1e-8))};
-  prices.host = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
+  prices.host.fill(SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9)));
   prices.gamma = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
   prices.setup = Seconds(coin() ? 0 : positive_between(1e-7, 1e-4));
   return prices;
@@ -391,7 +392,7 @@ TEST_CASE("every closed form is the sum over its schedule's rounds") {
     const CostTerms terms = entry.cost(Bytes(n), p, parameters);
     require_close(expected.rounds, terms.total_messages(), 1e-12, name + ": messages");
     require_close(expected.wire, terms.total_wire().si(), 1e-12, name + ": wire bytes");
-    require_close(expected.wire, terms.copied.si(), 1e-12,
+    require_close(expected.wire, terms.total_copied().si(), 1e-12,
                   name + ": copied bytes");  // each byte over the link is copied once
     require_close(expected.reduced, terms.reduced.si(), 1e-12, name + ": reduced bytes");
     require_close(expected.sent, terms.sent.si(), 1e-12, name + ": mean bytes sent");
@@ -652,16 +653,17 @@ TEST_CASE("a price is the sum of its terms") {
   terms.reduced = 10_MB;
   CHECK(terms.total_messages() == 12);
   CHECK(terms.total_wire() == 9_MB);
-  CHECK(terms.copied == 9_MB);  // as much as passes the link, unless said otherwise
-  terms.copied = 2_MB;
+  CHECK(terms.copied == terms.wire);  // as much as passes the link, unless said otherwise
+  terms.copied[static_cast<int>(Path::far)] = 2_MB;
   const PricedCost cost = price(terms, some_prices());
   require_close(38e-6, cost.latency.si(), 1e-14, "2·3 us + 4·5 us + 5·1 us + 7 us");
-  // On the links, 1e6·0.8 + 3e6·1.7 + 4e6·0.1 + 1e6·2.3 ns = 0.8 + 5.1 + 0.4 + 2.3 ms. Copying takes 2e6·0.05 ns = 0.1
-  // ms.
-  require_close(8.7e-3, cost.bandwidth.si(), 1e-14, "wire and copies");
+  // On the links, 1e6·0.8 + 3e6·1.7 + 4e6·0.1 + 1e6·2.3 ns = 0.8 + 5.1 + 0.4 + 2.3 ms.
+  require_close(8.6e-3, cost.bandwidth.si(), 1e-14, "wire");
+  // h is 0.05 ns/B on all paths but 0.01 inside machines: (1 + 2 + 1)e6·0.05 + 4e6·0.01 ns.
+  require_close(0.24e-3, cost.copies.si(), 1e-14, "copies");
   require_close(3e-3, cost.reduction.si(), 1e-14, "1e7 · 0.3 ns");
   require_close(20e-6, cost.setup.si(), 1e-14, "S");
-  require_close(11.758e-3, cost.total().si(), 1e-14, "0.038 + 8.7 + 3 + 0.02 ms");
+  require_close(11.898e-3, cost.total().si(), 1e-14, "0.038 + 8.6 + 0.24 + 3 + 0.02 ms");
 }
 
 TEST_CASE("closed forms at powers of two are the textbook's") {

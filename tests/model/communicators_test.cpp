@@ -153,7 +153,7 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
     call.placement = placement;
     const CostTerms terms = cost_of(call, 64);
     CHECK(terms.sent == 60_MB);
-    CHECK(terms.copied == 60_MB);
+    CHECK(terms.total_copied() == 60_MB);
     CHECK(terms.total_wire() == 60_MB);
     CHECK(terms.messages[path] == 3);
     CHECK(terms.wire[path] == 60_MB);

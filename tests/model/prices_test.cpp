@@ -94,7 +94,7 @@ TEST_CASE("a star charges its link") {
   check_all(star, 5e-6, 0.8e-9, "star");  // 1 / (10e9/8 B/s) = 0.8 ns/B
   const Prices prices = collective_prices(star);
   CHECK(prices.gamma == 0.3_ns_per_B);
-  CHECK(prices.host == 0.1_ns_per_B);
+  for (const SecondsPerByte host : prices.host) CHECK(host == 0.1_ns_per_B);
   CHECK(prices.setup == 20_us);
   CHECK(prices_are_exact(star));
   CHECK(natural_group(star) == 1);

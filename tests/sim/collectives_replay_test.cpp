@@ -77,7 +77,7 @@ Clusters clusters_of_all_topologies() {
 /// A cluster of 4 workers with 2 NICs each, where adding and copying are free.
 Cluster two_nodes() {
   Cluster cluster = star(8);
-  cluster.reduction_cost = cluster.stack.host_cost = {};
+  cluster.reduction_cost = cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
   cluster.collective_cost = {};
   cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
   return cluster;
@@ -115,7 +115,7 @@ TEST_CASE("a ring on nodes and racks costs as much as its one flow per uplink") 
   // four messages share an uplink of 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
   const Bytes n = 160_MB;
   Cluster nodes = star(16);
-  nodes.reduction_cost = nodes.stack.host_cost = {};
+  nodes.reduction_cost = nodes.stack.host_cost = nodes.stack.inner_host_cost = {};
   nodes.collective_cost = {};
   Cluster racks = nodes;
   nodes.topology = Nodes{8, Link{100_GBps, 3_us}, 1};
@@ -284,7 +284,7 @@ TEST_CASE("a ring that waits for its slowest hop costs the longest of its messag
   const auto on = [](const Topology& topology) {
     Cluster cluster = star(16);
     cluster.topology = topology;
-    cluster.reduction_cost = cluster.stack.host_cost = {};
+    cluster.reduction_cost = cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
     cluster.collective_cost = {};
     cluster.ring_latency = RingLatency::slowest;
     return cluster;

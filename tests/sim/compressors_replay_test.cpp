@@ -136,7 +136,7 @@ TEST_CASE("fairly shared, encoding and back-propagation slow each other") {
       one.scenario.codec.sharing = sharing;
       one.scenario.cluster.link.bandwidth = 5_Gbps;
       one.scenario.cluster.collective_cost = {};
-      one.scenario.cluster.stack.host_cost = {};
+      one.scenario.cluster.stack.host_cost = one.scenario.cluster.stack.inner_host_cost = {};
       one.scenario.cluster.reduction_cost = {};
       cases.push_back(one);
     }

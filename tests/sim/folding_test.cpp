@@ -269,7 +269,7 @@ TEST_CASE("shards that differ in their bytes alone fold exactly") {
       "folded equals full, unequal shards",
       [] {
         Cluster cluster = any_cluster(integer_between(1, 12), 2);
-        cluster.reduction_cost = cluster.stack.host_cost = {};
+        cluster.reduction_cost = cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
         Scenario scenario = scenario_of(cluster, ParameterServerStrategy{.shards = 2, .balance = ShardBalance::greedy});
         WorkloadTable table = *scenario.workload;
         table.update = {};

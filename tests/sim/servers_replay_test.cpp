@@ -56,7 +56,7 @@ Cluster on(const Topology& topology, int p) {
 }
 
 Scenario without_copies(Scenario scenario) {
-  scenario.cluster.stack.host_cost = {};
+  scenario.cluster.stack.host_cost = scenario.cluster.stack.inner_host_cost = {};
   return scenario;
 }
 
@@ -172,12 +172,12 @@ TEST_CASE("a push into the workers' rack, and shards in every rack, to the micro
   };
   // 12 workers; 4 of them and 4 shards are in the second rack, whose uplink is a link. 8 push n over it, 25 + 5 us.
   Cluster cluster = on(Racks{8, 8.0, 5_us}, 12);
-  cluster.reduction_cost = cluster.stack.host_cost = SecondsPerByte{};
+  cluster.reduction_cost = cluster.stack.host_cost = cluster.stack.inner_host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps),
                 step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
   // 4 racks of 4, uplinks of half a link, and a shard in each. 12 push n/4 into a rack, and 4 push 3/4 n out of it.
   cluster = on(Racks{4, 8.0, 5_us}, 16);
-  cluster.reduction_cost = cluster.stack.host_cost = SecondsPerByte{};
+  cluster.reduction_cost = cluster.stack.host_cost = cluster.stack.inner_host_cost = SecondsPerByte{};
   require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps),
                 step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
 }

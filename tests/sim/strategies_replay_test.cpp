@@ -90,7 +90,7 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           strategy.exchange = exchange;
           Cluster cluster = star(p);
           // A worker beside one of several shards copies less than others, which the equations leave out.
-          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.stack.host_cost = {};
+          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
           cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)),
                            scenario_of(cluster, strategy)});
         }
@@ -150,7 +150,7 @@ TEST_CASE("a worker beside the only shard waits while the other one exchanges") 
   ParameterServerStrategy strategy;
   strategy.placement = ServerPlacement::co_located;
   Cluster cluster = star(2);
-  cluster.stack.host_cost = {};
+  cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
   const auto answers = evaluate_both({{"one shard", scenario_of(cluster, strategy)}});
   require_same(answers[0], 1e-9, false);
   const Bytes n = 14000040_B;

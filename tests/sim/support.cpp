@@ -44,7 +44,7 @@ Cluster star(int p) {
   cluster.workers = p;
   cluster.link = {10_Gbps, 25_us};
   cluster.reduction_cost = 0.05_ns_per_B;
-  cluster.stack.host_cost = 0.1_ns_per_B;
+  cluster.stack.host_cost = cluster.stack.inner_host_cost = 0.1_ns_per_B;
   cluster.collective_cost = 7_us;
   return cluster;
 }

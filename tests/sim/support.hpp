@@ -22,7 +22,7 @@ struct Case {
   Scenario scenario;
 };
 
-/// p workers on a star of 10 Gb/s and 25 us, γ = 0.05 ns/B, h = 0.1 ns/B, S = 7 us: every term counts.
+/// p workers on a star of 10 Gb/s and 25 us, γ = 0.05 ns/B, h = 0.1 ns/B (inside machines, too), S = 7 us: every term counts.
 Cluster star(int p);
 
 /// Four gradients of unlike sizes and gaps; forward 10 ms, backward 14 ms, update 1 ms, each times `pace`.

@@ -1,0 +1,98 @@
+// Replay equals equations for stacks: copies by class of link, slices, and the cost of an operation.
+#include <cmath>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+std::minstd_rand random_source(2026);  // the same cases in every run
+
+int integer_between(int low, int high) { return low + static_cast<int>(random_source() % (high - low + 1)); }
+bool coin() { return integer_between(0, 1) == 1; }
+/// Uniform in the logarithm.
+double positive_between(double low, double high) {
+  return low * std::pow(high / low, integer_between(0, 1000) / 1000.0);
+}
+
+Stack random_stack() {
+  Stack stack;
+  stack.host_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
+  stack.inner_host_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
+  if (integer_between(0, 3) > 0) stack.slice = Bytes(positive_between(1e4, 1e7));
+  stack.operation_cost = Seconds(coin() ? 0 : positive_between(1e-6, 1e-3));
+  return stack;
+}
+
+Cluster random_cluster(int p) {
+  Cluster cluster = star(p);
+  cluster.link.latency = Seconds(positive_between(1e-6, 1e-2));
+  const Link inner{BytesPerSecond(positive_between(1e9, 1e11)), Seconds(positive_between(1e-6, 1e-4))};
+  switch (integer_between(0, 3)) {
+    case 0: cluster.topology = Nodes{4, inner, integer_between(1, 4)}; break;
+    case 1: cluster.topology = Racks{4, 2.0, Seconds(positive_between(1e-6, 1e-3))}; break;
+    default: break;
+  }
+  cluster.stack = random_stack();
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("collectives of a stack: replay equals equations, full and folded") {
+  std::vector<Case> cases;
+  for (int i = 0; i < 60; ++i) {
+    const Cluster cluster = random_cluster(integer_between(2, 16));
+    const std::vector<Algorithm> algorithms = {Algorithm::ring, Algorithm::automatic, Algorithm::halving_doubling,
+                                               Algorithm::double_binary_tree};
+    const Algorithm algorithm = algorithms[integer_between(0, 3)];
+    for (const Fidelity fidelity : {Fidelity::full, Fidelity::folded}) {
+      Case one{fmt::format("case {}: {} p={} {}", i, name_of(algorithm), cluster.workers, name_of(fidelity)),
+               collective_of(cluster, Operation::all_reduce, algorithm, Bytes(positive_between(1e4, 1e8)))};
+      one.scenario.evaluation.fidelity = fidelity;
+      cases.push_back(one);
+    }
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("steps of a stack: replay equals equations") {
+  std::vector<Case> cases;
+  for (int i = 0; i < 30; ++i) {
+    const Cluster cluster = random_cluster(integer_between(2, 12));
+    AllReduceStrategy strategy;
+    strategy.collective.algorithm = Algorithm::ring;
+    strategy.exchange.grouping = coin() ? Grouping::per_tensor : Grouping::bucketed;
+    cases.push_back({fmt::format("all-reduce, case {}", i), scenario_of(cluster, strategy)});
+    cases.push_back({fmt::format("sharded, case {}", i), scenario_of(cluster, ShardedStrategy{})});
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("servers copy by the class of the link: replay equals equations") {
+  // As many shards as machines, one beside the first worker of each, so that every machine is like the others. All
+  // workers count as the second one of a machine, which copies for all shards.
+  std::vector<Case> cases;
+  for (const bool co_located : {false, true})
+    for (const SecondsPerByte inside : {SecondsPerByte{}, 0.1_ns_per_B}) {
+      Cluster cluster = star(8);
+      cluster.topology = Nodes{2, {BytesPerSecond(100e9), 1_us}, 1};
+      cluster.stack.inner_host_cost = inside;
+      ParameterServerStrategy server;
+      server.shards = 4;
+      server.placement = co_located ? ServerPlacement::co_located : ServerPlacement::dedicated;
+      cases.push_back({fmt::format("co-located {}, inside {}", co_located, inside.si()), scenario_of(cluster, server)});
+    }
+  const auto answers = evaluate_both(cases);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    // Dedicated servers are machines of their own, so all workers copy alike.
+    if (i < 2) require_same(answers[i], 1e-9);
+    else CHECK(answers[i].replay.step <= answers[i].equations.step * (1 + 1e-9));
+  }
+}
