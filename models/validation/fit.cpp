@@ -4,130 +4,205 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <string>
 
-#include <boost/math/statistics/univariate_statistics.hpp>
+#include <Eigen/Dense>
+#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
 
 namespace stepcast {
 namespace {
 
 constexpr std::size_t kGrid = 9;
-constexpr int kSections = 12;  // these leave 0.3 % of two grid steps
-constexpr int kRounds = 4;
+constexpr int kGridRounds = 2;
+constexpr int kMostEvaluations = 200;
 
-/// Infinite if the values are impossible.
-double median_of(std::vector<double> sizes) {
-  return sizes.empty() ? std::numeric_limits<double>::infinity() : boost::math::statistics::median(sizes);
+double squares(const std::vector<double>& residuals) {
+  double sum = 0;
+  for (const double r : residuals) sum += r * r;
+  return residuals.empty() ? std::numeric_limits<double>::infinity() : sum;
 }
 
 /// The tried values, each once.
 class Trials {
  public:
-  explicit Trials(const ErrorsAt& errors_at) : errors_at_(errors_at) {}
+  explicit Trials(const ResidualsAt& residuals_at) : residuals_at_(residuals_at) {}
 
-  double median_at(const std::vector<double>& values) {
-    const auto known = errors_.find(values);
-    return median_of(known != errors_.end() ? known->second
-                                            : errors_.emplace(values, errors_at_(values)).first->second);
+  const std::vector<double>& at(const std::vector<double>& values) {
+    auto known = all_.find(values);
+    if (known == all_.end()) known = all_.emplace(values, residuals_at_(values)).first;
+    rows_ = std::max(rows_, known->second.size());
+    return known->second;
   }
-
-  [[nodiscard]] const std::map<std::vector<double>, std::vector<double>>& all() const { return errors_; }
+  [[nodiscard]] std::size_t tried() const { return all_.size(); }
+  [[nodiscard]] std::size_t rows() const { return rows_; }
 
  private:
-  const ErrorsAt& errors_at_;
-  std::map<std::vector<double>, std::vector<double>> errors_;
+  const ResidualsAt& residuals_at_;
+  std::map<std::vector<double>, std::vector<double>> all_;
+  std::size_t rows_ = 0;
 };
 
-/// Moves one constant to the value with the least median.
-void improve(std::size_t which, const AxisRange& range, Trials& trials, std::vector<double>& best) {
-  const auto median_at = [&](double value) {
-    std::vector<double> values = best;
-    values[which] = value;
-    return trials.median_at(values);
-  };
-  const std::vector<double> grid = grid_values(range, kGrid);
-  std::size_t lowest = 0;
-  for (std::size_t i = 1; i < grid.size(); ++i)
-    if (median_at(grid[i]) < median_at(grid[lowest])) lowest = i;
-  std::map<double, double> found{{median_at(best[which]), best[which]}};  // value by median
-  found.emplace(median_at(grid[lowest]), grid[lowest]);
-  if (!range.is_discrete()) {
-    const double section = (std::sqrt(5.0) - 1) / 2;
-    double low = range.coordinate(grid[lowest > 0 ? lowest - 1 : 0]),
-           high = range.coordinate(grid[std::min(lowest + 1, grid.size() - 1)]);
-    for (int i = 0; i < kSections; ++i) {
-      const double left = range.value_at(high - section * (high - low)),
-                   right = range.value_at(low + section * (high - low));
-      const double at_left = median_at(left), at_right = median_at(right);
-      found.emplace(at_left, left);
-      found.emplace(at_right, right);
-      if (at_left <= at_right) high = range.coordinate(right);
-      else low = range.coordinate(left);
-    }
+std::vector<double> best_of_grids(const std::vector<AxisRange>& ranges, Trials& trials) {
+  std::vector<std::vector<double>> grids;
+  std::vector<double> best;
+  for (const AxisRange& range : ranges) {
+    grids.push_back(grid_values(range, kGrid));
+    best.push_back(grids.back()[kGrid / 2]);
   }
-  best[which] = found.begin()->second;
-}
-
-/// The median of errors that were left out.
-double left_out(const Trials& trials, std::size_t measurements) {
-  std::vector<double> sizes;
-  for (std::size_t i = 0; i < measurements; ++i) {
-    const std::vector<double>* best = nullptr;
-    double least = 0;
-    for (const auto& [values, errors] : trials.all()) {
-      if (errors.empty()) continue;
-      std::vector<double> others = errors;
-      if (others.size() > 1) others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      if (const double median = median_of(std::move(others)); !best || median < least) {
-        least = median;
-        best = &errors;
+  for (int round = 0; round < (ranges.size() > 1 ? kGridRounds : 1); ++round)
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      for (const double value : grids[i]) {
+        std::vector<double> other = best;
+        other[i] = value;
+        if (squares(trials.at(other)) < squares(trials.at(best))) best = other;
       }
-    }
-    sizes.push_back((*best)[i]);
-  }
-  return median_of(std::move(sizes));
+  return best;
 }
 
-/// Whether two possible values of one constant have different medians, with the others held fixed.
-bool matters(std::size_t which, const Trials& trials) {
-  std::map<std::vector<double>, double> medians;  // the first, by the other constants' values
-  for (const auto& [values, errors] : trials.all()) {
-    if (errors.empty()) continue;
-    std::vector<double> others = values;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(which));
-    const double median = median_of(errors);
-    if (medians.emplace(std::move(others), median).first->second != median) return true;
+/// The residuals over unbounded angles: a constant is at `from` for 0 and at `to` for π, by (1 - cos)/2 of its range's
+/// coordinate. Impossible values are far off in every row.
+struct OverAngles {
+  using Scalar = double;
+  using InputType = Eigen::VectorXd;
+  using ValueType = Eigen::VectorXd;
+  using JacobianType = Eigen::MatrixXd;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+  const std::vector<AxisRange>* ranges;
+  Trials* trials;
+
+  [[nodiscard]] int inputs() const { return static_cast<int>(ranges->size()); }
+  [[nodiscard]] int values() const { return static_cast<int>(trials->rows()); }
+
+  [[nodiscard]] std::vector<double> values_at(const Eigen::VectorXd& angles) const {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < ranges->size(); ++i) {
+      const AxisRange& range = (*ranges)[i];
+      const double from = range.coordinate(range.from), to = range.coordinate(range.to);
+      const double share = (1 - std::cos(angles[static_cast<Eigen::Index>(i)])) / 2;
+      values.push_back(std::clamp(range.value_at(from + share * (to - from)), range.from, range.to));
+    }
+    return values;
   }
-  return false;
+  [[nodiscard]] Eigen::VectorXd angles_at(const std::vector<double>& values) const {
+    Eigen::VectorXd angles(inputs());
+    for (int i = 0; i < inputs(); ++i) {
+      const AxisRange& range = (*ranges)[i];
+      const double from = range.coordinate(range.from), to = range.coordinate(range.to);
+      // Away from the ends, where the forecast does not depend on the angle.
+      const double share = std::clamp((range.coordinate(values[i]) - from) / (to - from), 0.01, 0.99);
+      angles[i] = std::acos(1 - 2 * share);
+    }
+    return angles;
+  }
+  int operator()(const Eigen::VectorXd& angles, Eigen::VectorXd& residuals) const {
+    constexpr double kFar = 10;
+    const std::vector<double>& found = trials->at(values_at(angles));
+    for (int i = 0; i < values(); ++i) residuals[i] = found.empty() ? kFar : found[static_cast<std::size_t>(i)];
+    return 0;
+  }
+};
+
+std::vector<double> refined(const std::vector<AxisRange>& ranges, const std::vector<double>& start, Trials& trials) {
+  constexpr double kStep = 1e-3;  // of an angle; smaller ones would see the forecast's rounding
+  const OverAngles residuals{&ranges, &trials};
+  if (residuals.values() < residuals.inputs()) return start;
+  Eigen::NumericalDiff<OverAngles> with_slopes(residuals, kStep * kStep);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<OverAngles>> method(with_slopes);
+  method.parameters.maxfev = kMostEvaluations;
+  Eigen::VectorXd angles = residuals.angles_at(start);
+  method.minimize(angles);
+  const std::vector<double> found = residuals.values_at(angles);
+  return squares(trials.at(found)) < squares(trials.at(start)) ? found : start;
+}
+
+/// dr/dv between two values near the fit, within the range. The unit of v is its range.
+Eigen::MatrixXd slopes_at(const std::vector<AxisRange>& ranges, const std::vector<double>& values, Trials& trials) {
+  constexpr double kStep = 1e-2;  // of the range: over the forecast's kinks, not between them
+  const auto rows = static_cast<Eigen::Index>(trials.rows());
+  Eigen::MatrixXd slopes(rows, static_cast<Eigen::Index>(ranges.size()));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const double step = kStep * (ranges[i].to - ranges[i].from);
+    std::vector<double> low = values, high = values;
+    low[i] = std::max(ranges[i].from, values[i] - step);
+    high[i] = std::min(ranges[i].to, values[i] + step);
+    const std::vector<double> at_low = trials.at(low), at_high = trials.at(high);
+    for (Eigen::Index row = 0; row < rows; ++row)
+      slopes(row, static_cast<Eigen::Index>(i)) =
+          at_low.empty() || at_high.empty()
+              ? 0
+              : (at_high[static_cast<std::size_t>(row)] - at_low[static_cast<std::size_t>(row)]) *
+                    (ranges[i].to - ranges[i].from) / (high[i] - low[i]);
+  }
+  return slopes;
+}
+
+/// Standard errors of the constants in units of s and of their ranges; infinite if the rows do not tell.
+std::vector<double> standard_errors(const Eigen::MatrixXd& slopes) {
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(slopes.transpose() * slopes);
+  const auto k = static_cast<std::size_t>(slopes.cols());
+  if (!qr.isInvertible()) return std::vector<double>(k, std::numeric_limits<double>::infinity());
+  const Eigen::MatrixXd inverse = qr.inverse();
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < k; ++i) {
+    const auto j = static_cast<Eigen::Index>(i);
+    errors.push_back(std::sqrt(std::max(0.0, inverse(j, j))));
+  }
+  return errors;
+}
+
+double moved(const AxisRange& range, std::size_t which, std::vector<double> values, Trials& trials) {
+  values[which] = range.from;
+  const std::vector<double> low = trials.at(values);
+  values[which] = range.to;
+  const std::vector<double> high = trials.at(values);
+  if (low.empty() || high.empty()) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (std::size_t i = 0; i < low.size(); ++i) sum += (high[i] - low[i]) * (high[i] - low[i]);
+  return std::sqrt(sum / static_cast<double>(low.size()));
 }
 
 }  // namespace
 
-Fit fit_least_median(const std::vector<AxisRange>& ranges, const ErrorsAt& errors_at) {
-  Trials trials(errors_at);
-  std::vector<double> best;
-  for (const AxisRange& range : ranges) {
-    const std::vector<double> grid = grid_values(range, kGrid);
-    best.push_back(grid[grid.size() / 2]);
-  }
-  double median = trials.median_at(best);
-  for (int round = 0; round < (ranges.size() > 1 ? kRounds : 1); ++round) {
-    const double before = median;
-    for (std::size_t i = 0; i < ranges.size(); ++i) improve(i, ranges[i], trials, best);
-    median = trials.median_at(best);
-    if (!(median < before)) break;
+std::optional<Fit> fit_least_squares(const std::vector<AxisRange>& ranges, const ResidualsAt& residuals_at) {
+  Trials trials(residuals_at);
+  std::vector<double> values = best_of_grids(ranges, trials);
+  if (trials.rows() == 0) return {};
+  values = refined(ranges, values, trials);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    std::vector<double> shorter = values;
+    shorter[i] = rounded(ranges[i], values[i]);
+    if (!trials.at(shorter).empty()) values = shorter;
   }
   Fit fit;
-  fit.values = best;
-  fit.median = median;
-  fit.tried = trials.all().size();
-  for (const auto& [values, errors] : trials.all()) {
-    fit.impossible += errors.empty();
-    fit.measurements = std::max(fit.measurements, errors.size());
+  fit.rows = trials.rows();
+  const double sum = squares(trials.at(values));
+  fit.rms = std::sqrt(sum / static_cast<double>(fit.rows));
+  const std::size_t k = ranges.size();
+  const bool tells = fit.rows > k;
+  const double freedom = tells ? static_cast<double>(fit.rows - k) : 0;
+  if (tells) fit.spread = std::sqrt(sum / freedom);
+  const std::vector<double> errors = standard_errors(slopes_at(ranges, values, trials));
+  for (std::size_t i = 0; i < k; ++i) {
+    FittedConstant one;
+    one.value = values[i];
+    one.at_end = values[i] == ranges[i].from || values[i] == ranges[i].to;
+    one.moves = moved(ranges[i], i, values, trials);
+    if (tells && std::isfinite(errors[i])) {
+      const double width = ranges[i].to - ranges[i].from,
+                   half = boost::math::quantile(boost::math::students_t(freedom), 0.975) * fit.spread * errors[i] * width;
+      if (2 * half < width) {
+        one.low = std::max(ranges[i].from, values[i] - half);
+        one.high = std::min(ranges[i].to, values[i] + half);
+      }
+    }
+    fit.constants.push_back(one);
   }
-  for (std::size_t i = 0; i < ranges.size(); ++i) fit.matters.push_back(matters(i, trials));
-  if (fit.measurements > 0) fit.median_left_out = left_out(trials, fit.measurements);
+  fit.tried = trials.tried();
   return fit;
 }
 

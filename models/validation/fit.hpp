@@ -1,42 +1,44 @@
-// Fits constants of a suite's study to its measurements, by the least median of |error|.
+// Fits constants to measurements, by least squares of r = ln(forecast/measured time).
 //
-// The median over a constant has kinks and several valleys. Therefore each constant in turn is tried on a grid over its
-// range, with the others fixed. Golden sections then narrow it around the best. With several constants, rounds repeat
-// until one finds nothing better.
-//
-// Errors after a fit flatter, because its constants have seen the measurements. The fit therefore also gives the errors
-// of measurements that are left out in turn. Their values are the tried ones that fit the other measurements best.
+// Each constant is first tried on a grid over its range, in turn. Levenberg and Marquardt's method (Eigen) goes on from
+// the best. With n rows, k constants, the Jacobian J = dr/dv at the fit and s² = Σr²/(n - k), the constants have the
+// covariance s²(JᵀJ)⁻¹ and Student's 95 % intervals with n - k degrees of freedom. This takes rows for independent and
+// the forecast for nearly linear in the constants.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/study/axis_range.hpp"
 
 namespace stepcast {
 
-/// |error| of each prediction at some values of the constants, always in the same order. Empty if these values are
-/// impossible.
-using ErrorsAt = std::function<std::vector<double>(const std::vector<double>& values)>;
+/// r of each trained row at some values of the constants, always in the same order. Empty if the values are impossible.
+using ResidualsAt = std::function<std::vector<double>(const std::vector<double>& values)>;
 
-struct Fit {
-  std::vector<double> values;  ///< the constants, in order
-  double median = 0.0;         ///< of |error| at these values
-  /// The median |error| of measurements that are left out in turn, at the tried values that fit the others best. A
-  /// single measurement leaves none to fit, so its |error| is taken.
-  double median_left_out = 0.0;
-  std::size_t measurements = 0;           ///< 0 if no tried value is possible; the rest is then void
-  std::size_t tried = 0, impossible = 0;  ///< numbers of values
-  /// For each constant, whether the median depends on it while the others are fixed.
-  std::vector<bool> matters;
+struct FittedConstant {
+  double value = 0.0;
+  std::optional<double> low, high;  ///< the 95 % interval, within the range. Empty if the rows do not determine it: the
+                                    ///< interval is as wide as the range, or there are no more rows than constants
+  bool at_end = false;              ///< the value is an end of its range
+  double moves = 0.0;  ///< root mean square of the change of r between the ends of its range, the others at their values
 };
 
-/// @pre there is a range and a prediction
-Fit fit_least_median(const std::vector<AxisRange>& ranges, const ErrorsAt& errors_at);
+struct Fit {
+  std::vector<FittedConstant> constants;  ///< in order
+  double rms = 0.0;                       ///< root mean square of r
+  double spread = 0.0;                    ///< s; 0 if there are no more rows than constants
+  std::size_t rows = 0, tried = 0;        ///< numbers of rows, and of values
+};
 
-/// A fitted value, rounded to four digits, since no constant is known better. Ends, values of a discrete range, and
-/// values of a very narrow range stay unchanged.
+/// Empty if no tried value is possible.
+/// @pre there is a range, and none is discrete
+std::optional<Fit> fit_least_squares(const std::vector<AxisRange>& ranges, const ResidualsAt& residuals_at);
+
+/// A fitted value, rounded to four digits, since no constant is known better. Ends and values of a very narrow range
+/// stay unchanged.
 double rounded(const AxisRange& range, double value);
 
 }  // namespace stepcast

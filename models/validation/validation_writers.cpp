@@ -152,21 +152,34 @@ std::string to_table(const Validation& validation) {
   return text;
 }
 
-std::string summary_table(const std::vector<Validation>& validations) {
+std::string summaries_text(const std::vector<NamedSummary>& summaries) {
   TextTable table(1, 6);
   table.add({"errors of time", "rows", "median", "p90", "bias", "tau", "largest", "of the row"});
-  const auto add = [&](const std::string& name, const ValidationSummary& s, const std::string& worst) {
+  for (const auto& [name, s, worst] : summaries) {
     std::vector<std::string> cells{name};
     for (std::string& cell : error_cells(s.errors)) cells.push_back(std::move(cell));
     cells.push_back(s.tau() ? fmt::format("{:.2f}", *s.tau()) : "-");
     cells.push_back(s.largest_error ? signed_percent(*s.largest_error) : "-");
     cells.push_back(worst);
     table.add(std::move(cells));
-  };
-  for (const Validation& v : validations)
-    add(title_of(v), v.summary, v.summary.largest_error ? describe_point(v.rows[v.summary.worst].coordinates) : "");
-  if (validations.size() > 1) add(fmt::format("all {} suites", validations.size()), summary_of_all(validations), "");
+  }
   return table.text();
+}
+
+Json to_json(const NamedSummary& summary) {
+  Json json{{"name", summary.name}};
+  json.update(summary_json(summary.summary));
+  return json;
+}
+
+std::string summary_table(const std::vector<Validation>& validations) {
+  std::vector<NamedSummary> all;
+  for (const Validation& v : validations)
+    all.push_back(
+        {title_of(v), v.summary, v.summary.largest_error ? describe_point(v.rows[v.summary.worst].coordinates) : ""});
+  if (validations.size() > 1)
+    all.push_back({fmt::format("all {} suites", validations.size()), summary_of_all(validations), ""});
+  return summaries_text(all);
 }
 
 std::string workers_table(const std::vector<Validation>& validations) {

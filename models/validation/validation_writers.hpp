@@ -16,6 +16,17 @@ std::string to_table(const Validation& validation);
 /// there are several.
 std::string summary_table(const std::vector<Validation>& validations);
 
+/// A line of such a table.
+struct NamedSummary {
+  std::string name;
+  ValidationSummary summary;
+  std::string worst;  ///< the row of the largest error; "" if not said
+};
+std::string summaries_text(const std::vector<NamedSummary>& summaries);
+
+/// {"name", "predictions", "median_absolute_error", ...}
+Json to_json(const NamedSummary& summary);
+
 /// The errors of all suites by number of workers.
 std::string workers_table(const std::vector<Validation>& validations);
 

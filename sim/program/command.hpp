@@ -34,6 +34,7 @@ void add_explain(Command& program, Invocation& invocation);
 void add_crossover(Command& program, Invocation& invocation);
 void add_solve(Command& program, Invocation& invocation);
 void add_validate(Command& program, Invocation& invocation);
+void add_fit(Command& program, Invocation& invocation);
 void add_trace(Command& program, Invocation& invocation);
 void add_list(Command& program, Invocation& invocation);
 void add_show(Command& program, Invocation& invocation);

@@ -48,6 +48,7 @@ int run_command(int argc, char** argv) {
   add_crossover(program, invocation);
   add_solve(program, invocation);
   add_validate(program, invocation);
+  add_fit(program, invocation);
   add_trace(program, invocation);
   add_list(program, invocation);
   add_show(program, invocation);

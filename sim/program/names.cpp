@@ -63,7 +63,7 @@ std::vector<Candidate> goals() {
 Candidates argument_values(const Asked& asked) {
   if (asked.command == "list" || asked.command == "schema") return {};  // their checks have all names
   if (asked.command == "merge") return {.words = {}, .files = true};
-  if (asked.command == "validate") return {.words = on_shelf("suites"), .files = true};
+  if (asked.command == "validate" || asked.command == "fit") return {.words = on_shelf("suites"), .files = true};
   if (asked.command == "show") return {.words = on_shelf(""), .files = true};
   return {.words = scenario_names(), .files = true};
 }
@@ -76,7 +76,7 @@ Candidates values(const Asked& asked) {
   if (!option.starts_with("-")) return argument_values(asked);
   if (const auto shelf = kShelves.find(option); shelf != kShelves.end()) return {on_shelf(shelf->second)};
   if (option == "--set") return pointers_at(asked.partial, true);
-  if (option == "--along" || option == "--fit") return pointers_at(asked.partial, false);
+  if (option == "--along" || option == "--constant") return pointers_at(asked.partial, false);
   if (option == "--by" || option == "--for") return {goals()};
   if (option == "--point" || option == "--over") return {axes_of(asked, true)};
   if (option == "--each" || option == "--among") return {axes_of(asked, false)};

@@ -1,0 +1,441 @@
+// stepcast fit: finds constants that measured rows determine, and tests them on the rows left.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/describe/json.hpp"
+#include "models/scenario/library.hpp"
+#include "models/scenario/part_json.hpp"
+#include "models/study/suite.hpp"
+#include "models/validation/changed_suite.hpp"
+#include "models/validation/fit.hpp"
+#include "models/validation/row_selection.hpp"
+#include "models/validation/validation_writers.hpp"
+#include "program/options.hpp"
+#include "program/streams.hpp"
+#include "sim/answer/answer_study.hpp"
+#include "sim/answer/asked.hpp"
+#include "sim/answer/field_points.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
+#include "sim/program/study_options.hpp"
+#include "sim/program/suite_files.hpp"
+#include "sim/replay/inspect_platform.hpp"
+#include "sim/replay/processes.hpp"
+
+namespace stepcast {
+namespace {
+
+struct FitOptions {
+  std::vector<std::string> suites;
+  std::vector<std::string> constants, train, sets;
+  std::string leave_out, part, json;
+  int jobs = available_cores();
+};
+
+/// The fields that texts of --constant name.
+std::vector<Field> fields_of(const std::vector<std::string>& constants) {
+  constexpr const char* kOption = "--constant";
+  std::vector<Field> fields;
+  for (const std::string& text : constants) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || !text.starts_with('/'))
+      throw UsageError(kOption, fmt::format("\"{}\" is not /json/pointer=FROM..TO, such as {}", text,
+                                            "/stack/backward_slowdown=1..2"));
+    const std::string pointer = text.substr(0, equals);
+    if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.pointer == pointer; }))
+      throw UsageError(kOption, fmt::format("{} twice; give each field one range", pointer));
+    fields.push_back(
+        read_option(kOption, [&] { return field_at(pointer, std::string_view(text).substr(equals + 1)); }));
+    if (fields.back().range.is_discrete())
+      throw UsageError(kOption, fmt::format("{} takes values in steps, and a fit needs all values between two ends; "
+                                            "stepcast solve tries each step",
+                                            pointer));
+  }
+  return fields;
+}
+
+/// "/stack/host_cost=1ns/B" for each field.
+std::vector<std::string> settings(const std::vector<Field>& fields, const std::vector<double>& values) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    all.push_back(fmt::format("{}={}", fields[i].pointer, coordinate_text(fields[i].range, values[i])));
+  return all;
+}
+
+/// The part that a file of --write holds: all constants are in it.
+std::string part_to_write(const std::vector<Field>& fields) {
+  const auto part_of = [](const Field& field) { return field.pointer.substr(1, field.pointer.find('/', 1) - 1); };
+  const std::string part = part_of(fields.front());
+  for (const Field& field : fields)
+    if (part_of(field) != part || (part != "stack" && part != "cluster"))
+      throw UsageError("--write", fmt::format("writes a stack or a cluster, and {} is in {}; fit the constants of one part",
+                                              field.pointer, part_of(field)));
+  return part;
+}
+
+/// Suites at values of the constants, and the rows that are trained.
+class Training {
+ public:
+  Training(std::vector<Suite> suites, std::vector<Override> changes, std::vector<Field> fields, int jobs)
+      : suites_(std::move(suites)),
+        changes_(std::move(changes)),
+        fields_(std::move(fields)),
+        jobs_(jobs) {}
+
+  /// Trains only rows for which this holds, too.
+  void train(RowCondition condition) { conditions_.push_back(std::move(condition)); }
+
+  [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
+
+  /// Without values: as the suites and --set have them. A constant changes the suites that have its field.
+  [[nodiscard]] std::vector<Suite> suites_at(const std::vector<double>& values) const {
+    std::vector<Override> all = changes_;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      all.push_back({fields_[i].pointer, field_value(fields_[i].range, values[i]), "--constant", fields_[i].pointer});
+    std::vector<Suite> changed;
+    for (const Suite& suite : suites_)
+      changed.push_back(all.empty() ? suite : changed_suite(suite, all, default_library(), inspect_platform));
+    return changed;
+  }
+
+  [[nodiscard]] std::vector<Validation> at(const std::vector<double>& values) const {
+    std::vector<Validation> validations;
+    for (const Suite& suite : suites_at(values))
+      validations.push_back(validate(suite, answer_whole_study(suite.study, jobs_)));
+    return validations;
+  }
+
+  [[nodiscard]] bool is_trained(const Validation& validation, const ValidationRow& row) const {
+    return !row.fitted && is_selected(conditions_, validation.name, row);
+  }
+
+  /// The values of trained rows on an axis, each once.
+  /// @throws UsageError if there are fewer than two
+  [[nodiscard]] std::vector<std::string> values_on(const std::string& axis,
+                                                   const std::vector<Validation>& validations) const {
+    std::vector<std::string> values;
+    for (const Validation& validation : validations)
+      for (const ValidationRow& row : validation.rows) {
+        const std::string value = axis_value(axis, validation.name, row);
+        if (is_trained(validation, row) && std::find(values.begin(), values.end(), value) == values.end())
+          values.push_back(value);
+      }
+    if (values.size() < 2)
+      throw UsageError("--leave-out", fmt::format("the trained rows have {} on the axis \"{}\": nothing is left to "
+                                                  "train without it",
+                                                  values.empty() ? "no value" : "one value", axis));
+    return values;
+  }
+
+  [[nodiscard]] std::vector<double> residuals(const std::vector<Validation>& validations) const {
+    std::vector<double> all;
+    for (const Validation& validation : validations)
+      for (const ValidationRow& row : validation.rows)
+        if (is_trained(validation, row)) all.push_back(std::log1p(row.error()));
+    return all;
+  }
+
+  /// Root mean square of the published spreads of trained rows; 0 if none is known.
+  [[nodiscard]] double published_spread(const std::vector<Validation>& validations) const {
+    double sum = 0;
+    int rows = 0;
+    for (const Validation& validation : validations)
+      for (const ValidationRow& row : validation.rows)
+        if (is_trained(validation, row) && row.spread) {
+          sum += *row.spread * *row.spread;
+          ++rows;
+        }
+    return rows == 0 ? 0 : std::sqrt(sum / rows);
+  }
+
+  /// The validations with their trained rows alone, or with the others that no constant was fitted to.
+  [[nodiscard]] std::vector<Validation> part(const std::vector<Validation>& validations, bool trained) const {
+    std::vector<Validation> some;
+    for (Validation one : validations) {
+      std::erase_if(one.rows, [&](const ValidationRow& row) { return row.fitted || is_trained(one, row) != trained; });
+      if (one.rows.empty()) continue;
+      one.summary = summary_of(one.rows, one.alternatives);
+      some.push_back(std::move(one));
+    }
+    return some;
+  }
+
+ private:
+  std::vector<Suite> suites_;
+  std::vector<Override> changes_;
+  std::vector<Field> fields_;
+  std::vector<RowCondition> conditions_;
+  int jobs_;
+};
+
+/// Refuses suites that the equations do not forecast.
+void require_equations(const std::vector<Suite>& suites) {
+  AskedEvaluators asked;
+  for (const Suite& suite : suites)
+    for (const MeasuredPoint& m : suite.measurements)
+      if (asked.of(suite.study.points[m.point].scenario).evaluators.replay)
+        throw UsageError(fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
+                                     "many times; --set /evaluation/evaluator=equations does so here",
+                                     suite.name));
+}
+
+/// Refuses constants that the rows cannot tell: more than rows, or without effect on them.
+void require_determined(const Fit& fit, const std::vector<Field>& fields, double published) {
+  if (fit.rows < fields.size())
+    throw UsageError(fmt::format("{} constants from {} trained row{}: there are infinitely many answers; train more "
+                                 "rows, or fit fewer constants",
+                                 fields.size(), fit.rows, fit.rows == 1 ? "" : "s"));
+  const double spread = published > 0 ? published : fit.spread;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (const double moves = fit.constants[i].moves; moves == 0 || moves < spread)
+      throw UsageError(fmt::format(
+          "{}: between the ends of its range the trained rows move by {:.2g} %, less than their spread of {:.2g} %{}; "
+          "they do not determine it, so leave it out",
+          fields[i].pointer, 100 * moves, 100 * spread, published > 0 ? "" : " about the fit"));
+}
+
+std::string interval_text(const AxisRange& range, const FittedConstant& one, std::size_t rows, std::size_t constants) {
+  if (one.low) return fmt::format("95 %: {} to {}", human_value(range, *one.low), human_value(range, *one.high));
+  return rows <= constants ? "met exactly: no row is left to tell how well" : "these rows do not determine it";
+}
+
+/// The stack or cluster of the first trained row, with the constants and where they are from.
+Json written_part(const Training& training, const std::string& part, const std::vector<double>& values, const Fit& fit,
+                  const std::string& rows) {
+  const std::vector<Suite> suites = training.suites_at(values);
+  const std::vector<Validation> found = training.at(values);
+  for (std::size_t s = 0; s < suites.size(); ++s)
+    for (std::size_t r = 0; r < found[s].rows.size(); ++r) {
+      if (!training.is_trained(found[s], found[s].rows[r])) continue;
+      Cluster cluster = suites[s].study.points[suites[s].measurements[r].point].scenario.cluster;
+      if (part == "cluster") return write_value(cluster, QuantityText::brief);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const Field& field = training.fields()[i];
+        const std::string constant = field.pointer.substr(std::string_view("/stack/").size());
+        std::erase_if(cluster.stack.origins, [&](const ConstantOrigin& one) { return one.constant == constant; });
+        cluster.stack.origins.push_back(
+            {constant, Evidence::fitted,
+             fmt::format("{}; {}", rows, interval_text(field.range, fit.constants[i], fit.rows, values.size()))});
+      }
+      return write_value(cluster.stack, QuantityText::brief);
+    }
+  return {};
+}
+
+Json constants_json(const std::vector<Field>& fields, const Fit& fit) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const AxisRange& range = fields[i].range;
+    const FittedConstant& one = fit.constants[i];
+    const auto optional = [&](const std::optional<double>& value) {
+      return value ? Json(field_value(range, *value)) : Json();
+    };
+    list.push_back({{"pointer", fields[i].pointer},
+                    {"from", field_value(range, range.from)},
+                    {"to", field_value(range, range.to)},
+                    {"value", field_value(range, one.value)},
+                    {"low", optional(one.low)},
+                    {"high", optional(one.high)},
+                    {"moves", one.moves}});
+  }
+  return list;
+}
+
+/// "13 of 41 rows of grace-upper-bound (workers=2,4)"
+std::string rows_text(const std::vector<Validation>& validations, std::size_t trained,
+                      const std::vector<std::string>& train) {
+  std::size_t rows = 0;
+  std::vector<std::string> names;
+  for (const Validation& one : validations) {
+    rows += one.rows.size();
+    names.push_back(one.name);
+  }
+  return fmt::format("{} of {} rows of {}{}", trained, rows, fmt::join(names, ", "),
+                     train.empty() ? "" : fmt::format(" ({})", fmt::join(train, "; ")));
+}
+
+std::string constants_text(const std::vector<Field>& fields, const Fit& fit) {
+  std::string text;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const FittedConstant& one = fit.constants[i];
+    text += fmt::format("  {} = {} ({}{})\n", fields[i].pointer, human_value(fields[i].range, one.value),
+                        interval_text(fields[i].range, one, fit.rows, fields.size()),
+                        one.at_end ? "; an end of the range: a wider one may fit better" : "");
+  }
+  return text;
+}
+
+/// Adds a line for each suite, if there are several.
+void add_suites(const std::vector<Validation>& validations, std::vector<NamedSummary>& all) {
+  if (validations.size() < 2) return;
+  for (const Validation& one : validations)
+    all.push_back({"  " + one.name, one.summary, describe_point(one.rows[one.summary.worst].coordinates)});
+}
+
+/// Trained rows and the others, before and after the fit; the others after it also by suite.
+std::vector<NamedSummary> errors_of(const Training& training, const std::vector<Validation>& before,
+                                    const std::vector<Validation>& after) {
+  std::vector<NamedSummary> all;
+  for (const bool trained : {true, false})
+    for (const bool fitted : {false, true}) {
+      const std::vector<Validation> part = training.part(fitted ? after : before, trained);
+      if (part.empty()) continue;
+      all.push_back({fmt::format("{}, {}", trained ? "trained" : "left to test", fitted ? "fitted" : "before"),
+                     summary_of_all(part), ""});
+      if (!trained && fitted) add_suites(part, all);
+    }
+  return all;
+}
+
+/// The constants fitted to a training's rows.
+struct Fitted {
+  Fit fit;
+  std::vector<double> values;
+};
+
+/// @throws UsageError for constants that the rows do not determine; ScenarioError if no tried value is possible
+Fitted fitted(const Training& training, const std::vector<Validation>& before) {
+  std::vector<AxisRange> ranges;
+  for (const Field& field : training.fields()) ranges.push_back(field.range);
+  std::optional<ScenarioError> first_fault;
+  auto fit = fit_least_squares(ranges, [&](const std::vector<double>& values) -> std::vector<double> {
+    try {
+      return training.residuals(training.at(values));
+    } catch (const ScenarioError& error) {
+      if (!first_fault) first_fault = error;
+      return {};
+    }
+  });
+  if (!fit) throw ScenarioError(*first_fault);
+  require_determined(*fit, training.fields(), training.published_spread(before));
+  Fitted found{std::move(*fit), {}};
+  for (const FittedConstant& one : found.fit.constants) found.values.push_back(one.value);
+  return found;
+}
+
+/// Leaves each value of an axis out in turn, and forecasts its rows by the constants fitted to the others.
+struct LeftOut {
+  std::string text;                  ///< the constants of each turn
+  std::vector<NamedSummary> errors;  ///< of the rows, each when it was left out, beside those before any fit
+};
+
+LeftOut leave_out(const Training& all, const std::string& axis, const std::vector<Validation>& before) {
+  LeftOut out;
+  out.text = fmt::format("\neach {} left out in turn, forecast by constants fitted to the others:\n", axis);
+  std::vector<Validation> unfitted = all.part(before, true), forecast = unfitted;
+  for (Validation& one : forecast) one.rows.clear();
+  for (const std::string& value : all.values_on(axis, before)) {
+    Training others = all;
+    others.train({axis, {value}, true});
+    Fitted turn;
+    try {
+      turn = fitted(others, before);
+    } catch (const UsageError& undetermined) {
+      out.text += fmt::format("  without {}: no forecast of its rows; {}\n", value, undetermined.what());
+      continue;
+    }
+    out.text += fmt::format("  without {}: {}\n", value, fmt::join(settings(all.fields(), turn.values), " "));
+    Training own = all;
+    own.train({axis, {value}, false});
+    for (const Validation& part : own.part(own.at(turn.values), true)) {
+      const auto suite = std::find_if(forecast.begin(), forecast.end(),
+                                      [&](const Validation& one) { return one.name == part.name; });
+      suite->rows.insert(suite->rows.end(), part.rows.begin(), part.rows.end());
+    }
+  }
+  std::erase_if(forecast, [](const Validation& one) { return one.rows.empty(); });
+  for (Validation& one : forecast) one.summary = summary_of(one.rows, one.alternatives);
+  out.errors = {{"before", summary_of_all(unfitted), ""}, {"left out", summary_of_all(forecast), ""}};
+  add_suites(forecast, out.errors);
+  out.text += summaries_text(out.errors);
+  return out;
+}
+
+int run(const FitOptions& options, const Invocation& invocation) {
+  const std::vector<Field> fields = fields_of(options.constants);
+  const std::string part = options.part.empty() ? "" : part_to_write(fields);
+  const std::vector<std::filesystem::path> files = suite_files(options.suites);
+  check_outputs({files.begin(), files.end()}, {options.part, options.json});
+  std::vector<Suite> suites;
+  for (const auto& file : files) suites.push_back(load_suite(file, default_library(), inspect_platform));
+  Training training(std::move(suites), overrides_of(options.sets), fields, options.jobs);
+  require_equations(training.suites_at({}));
+  const std::vector<Validation> before = training.at({});
+  for (const std::string& text : options.train)
+    training.train(read_option("--train", [&] { return parse_row_condition(text, before); }));
+  const std::size_t rows = training.residuals(before).size();
+  if (rows == 0)
+    throw UsageError("--train", "no row is left: those that a suite's own constants were fitted to train nothing");
+
+  const auto [fit, values] = fitted(training, before);
+  const std::vector<Validation> after = training.at(values);
+
+  const std::string trained = rows_text(before, rows, options.train);
+  std::string text = fmt::format("fitted to {}, by least squares of ln(forecast/measured) at {} values tried:\n{}\n",
+                                 trained, fit.tried, constants_text(fields, fit));
+  const std::vector<NamedSummary> errors = errors_of(training, before, after);
+  text += summaries_text(errors);
+  text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, values), " --set "));
+  if (!options.part.empty()) {
+    write_output(options.part, json_text(written_part(training, part, values, fit, trained)));
+    text += fmt::format("wrote the {} {}\n", part, options.part);
+  }
+  std::optional<LeftOut> left_out;
+  if (!options.leave_out.empty()) text += (left_out = leave_out(training, options.leave_out, before))->text;
+  if (options.json != "-") write_output("-", text);
+  if (!options.json.empty()) {
+    Json document{{"command", invocation.arguments}, {"rows", trained},   {"trained", fit.rows},
+                  {"values_tried", fit.tried},      {"rms", fit.rms},   {"spread", fit.spread},
+                  {"constants", constants_json(fields, fit)}};
+    for (const NamedSummary& one : errors) document["errors"].push_back(to_json(one));
+    if (left_out)
+      for (const NamedSummary& one : left_out->errors) document["left_out"].push_back(to_json(one));
+    write_output(options.json, json_text(document));
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_fit(Command& program, Invocation& invocation) {
+  Command command = program.add_subcommand(
+      "fit", "Find constants that measured rows of suites determine, and test them on the rows left");
+  auto options = std::make_shared<FitOptions>();
+  command
+      .add_option("suite", options->suites, "suites: names that `stepcast list suites` prints, or files (.json)")
+      .required();
+  command
+      .add_option("--constant", options->constants,
+                  "a field to fit and the ends between which it is looked for (repeatable)")
+      .type_name("POINTER=FROM..TO")
+      .one_value_a_time()
+      .required();
+  command
+      .add_option("--train", options->train,
+                  "the rows to fit to, by an axis of the suites or by \"suite\" (repeatable: all must hold); without "
+                  "it all rows, and none is left to test")
+      .type_name("AXIS[!]=VALUE,...")
+      .one_value_a_time();
+  command
+      .add_option("--leave-out", options->leave_out,
+                  "leave each value of this axis (or each \"suite\") out in turn, and show how well the others foretell it")
+      .type_name("AXIS");
+  add_sets(command, options->sets,
+           "change a field of the suites' scenarios that have it first: /json/pointer=value (repeatable)");
+  command
+      .add_option("--write", options->part, "write the fitted stack or cluster as a file for scenarios")
+      .type_name("PATH");
+  command.add_option("--json", options->json, "write JSON; - is standard output, instead of the text").type_name("PATH");
+  add_jobs(command, options->jobs);
+  command.footer(
+      "Example: stepcast fit ddp-2020 --constant /stack/backward_slowdown=1..2 --train variant=resnet50 --write stack.json");
+  command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
+}
+
+}  // namespace stepcast
