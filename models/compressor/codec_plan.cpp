@@ -82,7 +82,8 @@ Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) 
     }
     const auto known = rates.measured.find(one.kernel);
     const KernelRates& measured = known == rates.measured.end() ? rates.all : known->second;
-    sum += one.repeats * rates.slowdown * measured.time(one.read + one.written, one.flops);
+    const Seconds launch = measured.time({}, {});
+    sum += one.repeats * (launch + rates.slowdown * (measured.time(one.read + one.written, one.flops) - launch));
   }
   return sum;
 }

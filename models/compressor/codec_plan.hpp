@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/unit/quantity.hpp"
+#include "models/part/profile.hpp"
 #include "models/workload/kernel_rates.hpp"
 
 namespace stepcast {
@@ -96,10 +97,12 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p);
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
-  double slowdown = 1;  ///< factor on every kernel
+  double slowdown = 1;  ///< factor on every kernel, beyond its launch
+  std::map<std::string, CodecEntry, std::less<>> whole{};  ///< by method, in place of its kernels
 };
 
-/// Sum over kernels of repeats · slowdown · time(read + written, flops). Without knots, each kernel is a roofline,
+/// Sum over kernels of repeats · (t(0, 0) + slowdown · (t(read + written, flops) - t(0, 0))): launches take the same time
+/// in slow code. Without knots, each kernel is a roofline,
 /// launch + max(bytes/bandwidth, flops/peak). Fixed times stay unchanged.
 Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates);
 

@@ -4,6 +4,7 @@
 #include "models/collective/collective.hpp"
 #include "models/explain/change_list.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/unit/format.hpp"
 
@@ -68,6 +69,8 @@ class ExchangeChanges {
     }
     // Asynchronous servers use gradients of other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
+    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1 && std::holds_alternative<NoCompressor>(s_.compressor))
+      changes_.add(kExecution, "summed inside machines first", here, &X::sum_in_machine, true);
     changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
                           AllReduceStrategy{.exchange = x.exchange});
     if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);

@@ -33,8 +33,9 @@ struct CodecSettings {
                "device profile that prices the compressor's kernels; null: the workload's, or the cluster's gpu");
     v.optional(
         "slowdown", x.slowdown,
-        "factor on the times of all compressor kernels, above the device's rates, for code composed of a framework's "
-        "operations. It does not apply to times that compressor ratio gives",
+        "factor on the times of all compressor kernels beyond their launches, above the device's rates, for code "
+        "composed of a framework's operations. It does not apply to times that compressor ratio or the device's codecs "
+        "give",
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");

@@ -71,6 +71,25 @@ struct MeasuredDevice {
 /// Version 1 lacks `device`, and it lacks knots, ranges, errors and spreads of entries.
 inline constexpr int kProfileVersion = 2;
 
+/// The whole codec of one method in some implementation: encoding, and decoding of what came back, on one worker. For d
+/// elements in t tensors it takes t·per_tensor + d·per_element, in place of the method's kernels.
+struct CodecEntry {
+  std::string method;
+  Seconds per_tensor{}, per_element{};
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, CodecEntry& x) {
+    v.required("method", x.method, "kind of the compressor");
+    v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
+    v.required("per_element", x.per_element, "time for each element more", non_negative);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where both are from");
+  }
+  bool operator==(const CodecEntry&) const = default;
+};
+
 struct DeviceProfile {
   int schema_version = 1;
   std::string name;
@@ -91,6 +110,7 @@ struct DeviceProfile {
   std::vector<FittedRange> range;
   std::vector<RooflineSpread> roofline_spread{};
   std::vector<KernelEntry> kernels;
+  std::vector<CodecEntry> codecs{};
   std::vector<StepCheck> checks{};
 
   template <class V>
@@ -119,6 +139,8 @@ struct DeviceProfile {
     v.optional("roofline_spread", x.roofline_spread,
                "how far the roofline is from layers that were measured, one a type; empty: not known");
     v.optional("kernels", x.kernels, "kernels of compressors and of updates whose rates are known");
+    v.optional("codecs", x.codecs,
+               "compressors whose whole codec was timed in some implementation, in place of their kernels");
     v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }
   bool operator==(const DeviceProfile&) const = default;

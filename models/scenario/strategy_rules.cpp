@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/unit/format.hpp"
 
@@ -59,6 +60,7 @@ class Checker {
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");
+    if (x.sum_in_machine) check_machines(x);
     if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator",
             fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
@@ -66,6 +68,20 @@ class Checker {
   }
 
  private:
+  /// Sums inside machines before servers.
+  void check_machines(const ParameterServerStrategy& x) {
+    const int g = host_costs(s_.cluster).workers_of_machine, p = s_.cluster.workers;
+    if (x.consistency != Consistency::synchronous)
+      fault("/strategy/sum_in_machine", fmt::format("true with {} consistency", name_of(x.consistency)),
+            "synchronous: workers that add up their gradients wait for each other");
+    if (p > g && p % g != 0)
+      fault("/strategy/sum_in_machine", fmt::format("true with {} workers on machines of {}", p, g),
+            "as many workers on each", fmt::format("use a multiple of {} workers", g));
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      fault("/strategy/sum_in_machine", "true with a compressor",
+            "compressor none: stepcast does not compress between machines alone");
+  }
+
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
@@ -178,6 +179,18 @@ std::string server_reduction_cost(const Scenario& s) {
   return unless(traits_of(s.compressor, s.workload->dtype).summable,
                 fmt::format("messages of {} are added by the kernels that decode them",
                             compressors()[s.compressor.index()].kind));
+}
+
+std::string sum_in_machine(const Scenario& s) {
+  return unless(!strategy_of<ParameterServerStrategy>(s) || host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
+}
+
+std::string duplex(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  if (!server) return "";
+  if (server->consistency != Consistency::synchronous) return fmt::format("consistency is {}", name_of(server->consistency));
+  return unless(server->shards == 1 || server->placement == ServerPlacement::dedicated,
+                "several co-located shards push and pull in turn");
 }
 
 std::string server_update_factor(const Scenario& s) {
@@ -367,6 +380,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/balance", balance},
     SometimesField{"/strategy/server_reduction_cost", server_reduction_cost},
     SometimesField{"/strategy/server_update_factor", server_update_factor},
+    SometimesField{"/strategy/sum_in_machine", sum_in_machine},
+    SometimesField{"/strategy/duplex", duplex},
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/stack/gather_cost", of_gathers},
     SometimesField{"/stack/gather_byte_cost", of_gathers},

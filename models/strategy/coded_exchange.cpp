@@ -34,6 +34,17 @@ std::vector<CodecKernel> joined(const Lists&... lists) {
   return all;
 }
 
+/// The time of the method's whole codec on these tensors, if the device has it.
+std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors) {
+  if (!input.rates) return {};
+  const auto known = input.rates->whole.find(compressors()[input.compressor.index()].kind);
+  if (known == input.rates->whole.end()) return {};
+  Seconds sum{};
+  for (const Tensor& tensor : tensors)
+    sum += known->second.per_tensor + known->second.per_element * static_cast<double>(tensor.elements());
+  return sum;
+}
+
 /// Passes over a share of the same data: the same number of launches, less memory and arithmetic.
 std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) {
   for (CodecKernel& kernel : kernels) {
@@ -52,7 +63,8 @@ class Exchanges {
         group_(std::move(group)),
         choice_(choice),
         plan_(make_plan(input.compressor, group_)),
-        p_(input.cluster.workers) {}
+        p_(input.cluster.workers),
+        whole_(whole_time(input, group_)) {}
 
   CodedExchange by(Carrier carrier) const {
     CodedExchange exchange;
@@ -61,11 +73,14 @@ class Exchanges {
     if (carrier == Carrier::all_to_all && p_ > 1) all_to_all(exchange);
     else if (carrier == Carrier::in_collective) in_collective(exchange);
     else gathered_or_summed(exchange);
+    if (whole_) exchange.stages.front().encode = *whole_;
     return exchange;
   }
 
  private:
-  [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const { return price(kernels, *input_.rates); }
+  [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const {
+    return whole_ ? Seconds{} : price(kernels, *input_.rates);
+  }
 
   void gathered_or_summed(CodedExchange& exchange) const {
     for (const Stage& stage : plan_.stages) {
@@ -114,6 +129,7 @@ class Exchanges {
   const CollectiveChoice& choice_;
   CodecPlan plan_;
   int p_;
+  std::optional<Seconds> whole_;  ///< counted in the first encoding
 };
 
 }  // namespace
@@ -207,9 +223,12 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     return coded;
   }
   const CodecPlan plan = make_plan(input.compressor, part.tensors);
-  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
+  const std::optional<Seconds> whole = whole_time(input, part.tensors);
+  const auto time = [&](const std::vector<CodecKernel>& kernels) {
+    return whole ? Seconds{} : price(kernels, *input.rates);
+  };
   coded.assumed = plan.assumed;
-  coded.encode = time(joined(encode_kernels(plan), plan.remember));
+  coded.encode = whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
   coded.push = payload(plan) * part.share;
   coded.pull = two_way ? coded.push : part.bytes;
   const int decoded = plan.summable() ? 1 : messages;

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "models/part/host_costs.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -58,6 +60,8 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
       parts(divide(strategy, input, buckets)) {
   overlap = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
   graph.shards = filled_shards(strategy, input);
+  if (strategy.sum_in_machine)
+    workers_of_machine = std::min(host_costs(input.cluster).workers_of_machine, input.cluster.workers);
   graph.shards_co_located = strategy.placement == ServerPlacement::co_located;
   compute = graph.add_stream("compute");
   codec = add_codec_stream(graph, compute, input);
@@ -72,7 +76,8 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
 }
 
 ServerStep::CodedBucket ServerStep::code(const std::vector<ShardPart>& of_shards) {
-  const int messages = strategy.consistency == Consistency::synchronous ? input.cluster.workers : 1;
+  const int messages =
+      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine : 1;
   CodedBucket bucket;
   for (const ShardPart& part : of_shards) {
     // Shards with equal shares of the same tensors all have the cost of the first one.
@@ -83,7 +88,7 @@ ServerStep::CodedBucket ServerStep::code(const std::vector<ShardPart>& of_shards
                                    : coded_part(input, part, messages, strategy.two_way,
                                                 strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
     const CodedPart& one = bucket.parts.back();
-    graph.payload += one.push;
+    graph.payload += one.push / workers_of_machine;
     if (graph.assumed.empty()) graph.assumed = one.assumed;
     if (split) continue;
     bucket.encode += one.encode;

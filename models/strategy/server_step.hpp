@@ -42,6 +42,7 @@ struct ServerStep {
   std::vector<std::vector<ShardPart>> parts;  ///< by bucket and shard
   std::vector<CodedBucket> coded;
   bool overlap = false;
+  int workers_of_machine = 1;  ///< whose gradients are added up first
   StepGraph graph;
   StreamId compute = kNoStream, codec = kNoStream;
   TaskId forward = 0;
