@@ -148,7 +148,7 @@ void show_slow_kernels(CrossoverOptions options, const Invocation& invocation) {
   options.study = with_slow_kernels(options.study);
   options.csv = options.json = "";
   options.tells_notes = false;
-  print_result(fmt::format("\nwith compressors' kernels {} times as long, as composed of a framework's operations\n",
+  print_result(fmt::format("\nwith compressors' kernels {} times as slow, as composed of a framework's operations\n",
                            kComposedSlowdown));
   search_along(options, invocation, Baselines::dropped,
                [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {

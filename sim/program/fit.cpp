@@ -1,6 +1,7 @@
 // stepcast fit: finds constants that measured rows determine, and tests them on the rows left.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -60,11 +61,19 @@ std::vector<Field> fields_of(const std::vector<std::string>& constants) {
   return fields;
 }
 
+/// "781.6ps/B": as people write it if that reads back to the same value, otherwise exactly.
+std::string setting_text(const AxisRange& range, double value) {
+  std::string text = human_value(range, value);
+  std::erase(text, ' ');
+  const auto read = read_written(text);
+  return read && read->value == value ? text : coordinate_text(range, value);
+}
+
 /// "/stack/host_cost=1ns/B" for each field.
 std::vector<std::string> settings(const std::vector<Field>& fields, const std::vector<double>& values) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < fields.size(); ++i)
-    all.push_back(fmt::format("{}={}", fields[i].pointer, coordinate_text(fields[i].range, values[i])));
+    all.push_back(fmt::format("{}={}", fields[i].pointer, setting_text(fields[i].range, values[i])));
   return all;
 }
 
@@ -206,7 +215,8 @@ std::string interval_text(const AxisRange& range, const FittedConstant& one, std
 }
 
 /// The stack or cluster of the first trained row, with the constants and where they are from.
-Json written_part(const Training& training, const std::string& part, const std::vector<double>& values, const Fit& fit,
+/// @param name  of the part
+Json written_part(const Training& training, const std::string& part, const std::string& name, const std::vector<double>& values, const Fit& fit,
                   const std::string& rows) {
   const std::vector<Suite> suites = training.suites_at(values);
   const std::vector<Validation> found = training.at(values);
@@ -214,6 +224,8 @@ Json written_part(const Training& training, const std::string& part, const std::
     for (std::size_t r = 0; r < found[s].rows.size(); ++r) {
       if (!training.is_trained(found[s], found[s].rows[r])) continue;
       Cluster cluster = suites[s].study.points[suites[s].measurements[r].point].scenario.cluster;
+      cluster.stack.name = name;
+      cluster.stack.description = fmt::format("Fitted by stepcast fit to {}", rows);
       if (part == "cluster") return write_value(cluster, QuantityText::brief);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const Field& field = training.fields()[i];
@@ -327,7 +339,7 @@ struct LeftOut {
 
 LeftOut leave_out(const Training& all, const std::string& axis, const std::vector<Validation>& before) {
   LeftOut out;
-  out.text = fmt::format("\neach {} left out in turn, forecast by constants fitted to the others:\n", axis);
+  out.text = fmt::format("\neach value of {} left out in turn, forecast by constants fitted to the others:\n", axis);
   std::vector<Validation> unfitted = all.part(before, true), forecast = unfitted;
   for (Validation& one : forecast) one.rows.clear();
   for (const std::string& value : all.values_on(axis, before)) {
@@ -383,7 +395,8 @@ int run(const FitOptions& options, const Invocation& invocation) {
   text += summaries_text(errors);
   text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, values), " --set "));
   if (!options.part.empty()) {
-    write_output(options.part, json_text(written_part(training, part, values, fit, trained)));
+    write_output(options.part, json_text(written_part(training, part, std::filesystem::path(options.part).stem().string(), values, fit,
+                                                      trained)));
     text += fmt::format("wrote the {} {}\n", part, options.part);
   }
   std::optional<LeftOut> left_out;
@@ -434,7 +447,7 @@ void add_fit(Command& program, Invocation& invocation) {
   command.add_option("--json", options->json, "write JSON; - is standard output, instead of the text").type_name("PATH");
   add_jobs(command, options->jobs);
   command.footer(
-      "Example: stepcast fit ddp-2020 --constant /stack/backward_slowdown=1..2 --train variant=resnet50 --write stack.json");
+      "Example: stepcast fit lambda-v100 --constant /stack/backward_slowdown=1..2 --leave-out workload --write stack.json");
   command.callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

@@ -38,7 +38,7 @@ void add_slow_kernels(const StudyOptions& options, const Study& study, int jobs,
   const std::string answer = answer_study(load(with_slow_kernels(options)), jobs, shown_progress()).answer;
   report.answer_notes.insert(
       report.answer_notes.begin(),
-      fmt::format("with compressors' kernels {} times as long, as composed of a framework's operations: {}",
+      fmt::format("with compressors' kernels {} times as slow, as composed of a framework's operations: {}",
                   kComposedSlowdown, answer == report.answer ? "the same" : answer));
 }
 

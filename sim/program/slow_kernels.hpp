@@ -19,7 +19,7 @@ bool may_have_slow_kernels(const Study& study);
 /// The options with kernels of that slowness.
 StudyOptions with_slow_kernels(StudyOptions options);
 
-/// Adds "with kernels 20 times as long: none is the fastest everywhere", the study's answer at the other end, to the
+/// Adds "with kernels 20 times as slow: none is the fastest everywhere", the study's answer at the other end, to the
 /// notes on the report's answer. Adds nothing if no point of the report has unmeasured kernels that take time, if a
 /// replay answered (which takes as long again), or if the study sets the slowness itself.
 void add_slow_kernels(const StudyOptions& options, const Study& study, int jobs, Report& report);

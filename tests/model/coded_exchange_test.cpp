@@ -144,14 +144,17 @@ TEST_CASE("all-to-all: kernels of signs, of their momentum, and of 1-bit's two e
   require_close(both(4, 0.125008) + sum + both(1, 0.031258) + unpacked, codec(OneBit{}), 1e-9, "1-bit");
 }
 
-TEST_CASE("a slower codec: every kernel takes so many times as long") {
+TEST_CASE("a slower codec: every kernel takes so many times as long, but its launch") {
   const Workload w = one_matrix();
   const Qsgd qsgd;
   const CodecPlan plan = make_plan(qsgd, Tensor{{1000, 1000}});
   CodecSettings slow;
   slow.slowdown = 20;
-  const double codec = time(encode_kernels(plan)) + time(decode_kernels(plan, 4));
-  require_close(19 * codec,
+  const std::vector<CodecKernel> encode = encode_kernels(plan), decode = decode_kernels(plan, 4);
+  double launches = 0;
+  for (const auto* kernels : {&encode, &decode})
+    for (const CodecKernel& kernel : *kernels) launches += kernel.repeats * kRates.all.launch.si();
+  require_close(19 * (time(encode) + time(decode) - launches),
                 step_time(scenario(4, carried_by(Carrier::automatic), qsgd, slow), w) -
                     step_time(scenario(4, carried_by(Carrier::automatic), qsgd), w),
                 1e-9, "19 more");
@@ -302,4 +305,38 @@ TEST_CASE("assumptions about a payload are noted") {
              ContainsSubstring("density 0.02"));
   ParameterServerStrategy server;
   CHECK_THAT(build_step_graph(scenario(4, server, Dgc{}), w).assumed, ContainsSubstring("pass the threshold"));
+}
+
+TEST_CASE("a device's whole codec takes the place of a method's kernels") {
+  // Two tensors of 1,000,000 and 500 elements: 2·3 ms + 1,000,500·1 ns before they are sent, and nothing after.
+  Scenario s = scenario(2, carried_by(Carrier::automatic), TopK{.ratio = 0.01});
+  DeviceProfile device = *s.codec.device;
+  device.codecs = {{"top-k", 3_ms, 1_ns, Evidence::fitted, "a test"}, {"qsgd", 1_ms, 1_ns, Evidence::fitted, "a test"}};
+  s.codec.device = device;
+  s.codec.slowdown = 20;  // of kernels alone
+  const Seconds codec = 6_ms + 1.0005_ms;
+  const auto work = [&](Phase phase) {
+    Seconds sum{};
+    for (const Task& task : build_step_graph(s, two_tensors()).tasks)
+      if (task.phase == phase) sum += std::get<ComputeWork>(task.work).duration;
+    return sum;
+  };
+  require_close(codec.si(), work(Phase::encode).si(), 1e-12, "encoding");
+  CHECK(work(Phase::decode) == 0_s);
+  ParameterServerStrategy server;
+  server.shards = 2;
+  s.strategy = server;
+  require_close(codec.si(), work(Phase::encode).si(), 1e-12, "for two shards, which each get half of every tensor");
+  s.strategy = carried_by(Carrier::automatic);
+  s.compressor = SignSgd{};  // not timed: kernels
+  CHECK(work(Phase::decode) > 0_s);
+}
+
+TEST_CASE("a slowdown leaves launches alone") {
+  CodecRates slow = kRates;
+  slow.slowdown = 20;
+  // 1 MB read and 1 MB written at 100 GB/s: 20 us and a launch of 10 us. Slow: 10 + 20·20 us; twice that for two.
+  const CodecKernel kernel{"any", 1_MB, 1_MB, {}, 2, {}};
+  require_close(60e-6, price({kernel}, kRates).si(), 1e-12, "plain");
+  require_close(820e-6, price({kernel}, slow).si(), 1e-12, "slow");
 }

@@ -365,7 +365,7 @@ void add_numbers(std::vector<BadScenario>& rows) {
           {"gathers that take less than nothing", good_scenario({{"/stack", Json{{"gather_cost", "-1ms"}}}}),
            "/stack/gather_cost", "\"-1ms\"", "a time of at least 0", "", by_schema},
           {"a stack misspelt", good_scenario({{"/stack", "ddp-nccl-rdm"}}), "/stack",
-           "the unknown stack \"ddp-nccl-rdm\"", "ddp-nccl-rdma, horovod-mpi-tcp, ideal",
+           "the unknown stack \"ddp-nccl-rdm\"", "byteps, ddp-nccl-rdma, ddp-nccl-tcp, gloo, horovod-mpi-tcp",
            "did you mean \"ddp-nccl-rdma\"?"},
           {"collective of nothing", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "0B"})")}}),
            "/strategy/size", "\"0B\"", "a size above 0"},

@@ -205,7 +205,7 @@ if /usr/bin/python3 -c 'import matplotlib' 2>stderr; then expect 0 run $'a\xff.j
 for command in 'solve --along' 'crossover --among workers --along'; do
   expect 2 $command $'/cluster/\xff=1..2' ../good.json && says '--along: "/cluster/' && says 'is not UTF-8'
 done
-expect 2 validate ../suite.json --fit $'/cluster/\xff=1..2' && says 'is not UTF-8'
+expect 2 fit ../suite.json --constant $'/cluster/\xff=1..2' && says 'is not UTF-8'
 mkdir $'out/f\xff'
 printf '%s' '<?xml version="1.0"?>' >$'out/f\xff/p.xml'
 sed 's/"link"/"topology": {"kind": "simgrid-xml", "file": "p.xml"}, "link"/' good.json >$'out/f\xff/s.json'
@@ -355,7 +355,7 @@ deep=$(printf '/a%.0s' {1..1700})
 expect 3 run ../good.json --set "$deep=1" && says 'found a pointer of 1700 levels; allowed: at most 32 levels'
 expect 3 crossover ../good.json --along "$deep=1..2" && says 'a pointer of 1700 levels'
 expect 3 solve ../good.json --along "$deep=1..2" && says 'a pointer of 1700 levels'
-expect 3 validate hkbu-10gbe --fit "$deep=1..2" && says 'a pointer of 1700 levels'
+expect 3 fit hkbu-10gbe --constant "$deep=1.5..2" && says 'a pointer of 1700 levels'
 expect 2 solve ../good.json --along /cluster/link/latency=1us..2us --within nan && says '"nan" is not a number from 1e-6 to 0.999'
 # A change that --set cannot make is reported, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
@@ -410,37 +410,46 @@ expect 0 validate ../suite.json --set '/stack={"backward_slowdown":1.5}' && prin
 expect 3 validate ../suite.json --set /cluster/workers=2 && prints_nothing && says '--set: /cluster/workers: found a study without the point of /measurements/0, workers 1'
 expect 3 validate ../suite.json --set /stack/hostcost=1ns/B && says '(at /measurements/0, workers 1)' && says 'did you mean "host_cost"?'
 expect 2 validate ../suite.json --set workers=2 && says '/json/pointer=value'
-# All of the 97 ms is computing: 300 /s at 300·97 ms/32 = 0.909 of the speed. One measurement is met, and none is left to forecast.
-expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/cluster/groups=[{"count": 1}]' && prints 'fitted on 1 measurement of own' && prints 'after, which is no prediction' && prints 'to use it: --set /cluster/groups/0/speed=0.9'
 cp suite.json stdin
 expect 0 show suite - && prints 'shelf: suites'
 : >stdin
-# Given times do not follow the batch. From 20001 to 20005 samples in the 97 ms, the fewest are nearest to 300 /s, but
-# 32 are nearer.
-expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the unchanged suite'
-! grep -q 'to use it' stdout || fail 'a value to use that is worse'
-# Alone, nobody sends anything.
-expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'
-! grep -q 'to use it\|no value tried' stdout || fail 'something to use that makes no difference'
-expect 2 validate ../suite.json --fit /stack/host_cost=0ns/B..1ns/B --fit /stack/host_cost=0ns/B..2ns/B && says '/stack/host_cost twice'
-# 8 workers fill nodes of 1, 2, 4 and 8. Half of the values from 1 to 8 are impossible, and all from 5 to 7.
-nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
-sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
-expect 0 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=1..8 --json fit.json && prints 'at 8 values tried, 4 of them impossible'
+# fit. All of the 97 ms is computing: 300 /s at 300·97 ms/32 = 0.909 of the speed. One row meets one constant.
+groups='/cluster/groups=[{"count": 1}]'
+expect 0 fit ../suite.json --constant /cluster/groups/0/speed=0.5..1 --set "$groups" --json fit.json && prints 'fitted to 1 of 1 rows of own'
+prints '/cluster/groups/0/speed = 0.909' && prints 'no row is left to tell how well' && prints 'to use it: --set /cluster/groups/0/speed=0.909'
 python3 -c '
 import json
-(suite,) = json.load(open("out/fit.json"))["suites"]
-fit = suite["fit"]
-(field,) = fit["fields"]
-assert (fit["measurements"], fit["values_tried"], fit["values_impossible"]) == (1, 8, 4), fit
-assert (field["pointer"], field["from"], field["to"]) == ("/cluster/topology/gpus_per_node", 1, 8), fit
-assert abs(suite["summary"]["median_absolute_error"] - min(fit["median_absolute_error_before"], fit["median_absolute_error_after"])) < 1e-12, fit
+fit = json.load(open("out/fit.json"))
+(constant,) = fit["constants"]
+assert (fit["trained"], fit["spread"], constant["low"], constant["from"], constant["to"]) == (1, 0, None, 0.5, 1), fit
+assert abs(constant["value"] - 300 * 0.097 / 32) < 1e-3, fit
+assert [one["name"] for one in fit["errors"]] == ["trained, before", "trained, fitted"] and fit["errors"][1]["median_absolute_error"] < 1e-3, fit
 ' || fail 'the figures of a fit'
 rm out/fit.json
-expect 3 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=5..7 && prints_nothing && says 'no value tried is possible: /cluster/topology/gpus_per_node='
-expect 2 validate ../suite.json --fit /stack/host_cost=1ns/B && says '--fit: "1ns/B"'
-expect 2 validate ../suite.json --fit workers=1..2 && says 'is not /json/pointer=FROM..TO'
-expect 2 validate ../suite.json --fit /stack/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'
+expect 2 fit ../suite.json --constant /workload/batch=20001..20005 && says 'takes values in steps'
+expect 2 fit ../suite.json --constant /cluster/link/latency=1us..1ms && says 'the trained rows move by 0 %'  # alone, nobody sends anything
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --constant /stack/host_cost=0ns/B..2ns/B && says '/stack/host_cost twice'
+expect 2 fit ../suite.json --set "$groups" --constant /cluster/groups/0/speed=0.5..1 --constant /stack/host_cost=0ns/B..1ns/B && says '2 constants from 1 trained row'
+expect 2 fit ../suite.json --constant /stack/host_cost=1ns/B && says '--constant: "1ns/B"'
+expect 2 fit ../suite.json --constant workers=1..2 && says 'is not /json/pointer=FROM..TO'
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train colour=1 && says 'no suite has the axis "colour"'
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train workers=3 && says 'no row has the value "3"'
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train workers!=1 && says 'no row is left'
+expect 2 fit ../suite.json --constant /workload/update=1us..1ms --write part.json && says '--write: writes a stack or a cluster'
+# 8 workers fill nodes of 1, 2, 4 and 8; no bandwidth makes nodes of 3 possible.
+nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
+sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
+expect 0 fit ../eight.json --set "$nodes" --constant /cluster/topology/inner/bandwidth=1GB/s..300GB/s --write cluster.json && prints 'wrote the cluster cluster.json'
+expect 0 show cluster.json && prints 'cluster'
+rm -f out/cluster.json
+# Gloo on two links, one of which is left out in turn. The file can be used.
+gloo='variant=Gloo all-reduce, unshaped,Gloo all-reduce, 5 Gb/s, 1 ms'
+expect 0 fit allreduce-shaped --constant /stack/host_cost=0ns/B..1.5ns/B --train "$gloo" --leave-out variant --write gloo.json
+prints 'host_cost = 781.6 ps/B (95 %: 740.1 ps/B to 823.1 ps/B)' && prints 'without Gloo all-reduce, unshaped: /stack/host_cost=751.1ps/B' && prints 'left to test, fitted'
+expect 0 run ../good.json --stack gloo.json && prints 'stack gloo: host_cost fitted'
+rm out/gloo.json
+expect 2 fit allreduce-shaped --constant /stack/host_cost=0ns/B..1.5ns/B --train "variant=Gloo all-reduce, unshaped" --leave-out variant && says 'nothing is left to train without it'
 printf '%s' "${suite/LIMIT/0.05}" >suite.json
 expect 4 validate ../suite.json && prints '-9.1 %'
 says 'own: the largest |error| is 9.'
@@ -547,11 +556,11 @@ rm -r out/workloads large.json
 
 # Unmeasured kernels of compressors: the answer at both ends, unless the study sets how slow they are.
 compressors=(--workload resnet50 --gpu v100-datasheet --workers 16 --link "1Gbps,10Gbps" --latency 25us --compressor "none,top-k,powersgd")
-expect 0 run "${compressors[@]}" && prints "with compressors' kernels 20 times as long, as composed of a framework's operations: "
-expect 0 run "${compressors[@]}" --best 1 && prints "with compressors' kernels 20 times as long"
+expect 0 run "${compressors[@]}" && prints "with compressors' kernels 20 times as slow, as composed of a framework's operations: "
+expect 0 run "${compressors[@]}" --best 1 && prints "with compressors' kernels 20 times as slow"
 expect 0 run "${compressors[@]}" --set '/codec/slowdown=2' && ! grep -q '20 times as long, as' "$work/stdout" || fail 'a second end of a study that sets it'
 expect 0 crossover "${compressors[@]:0:6}" --link 10Gbps --compressor none,top-k --along /cluster/link/bandwidth=1Gbps..10Gbps
-prints "with compressors' kernels 20 times as long"
+prints "with compressors' kernels 20 times as slow"
 
 # Layer times of another GPU, and NICs behind --link.
 expect 0 run --workload resnet50-v100 --cluster dgx-h100 --link 10Gbps && prints 'note: times of resnet50-v100 are those of its table'
@@ -593,7 +602,7 @@ rm out/{ddp,compress,servers,pipeline,llm,own-model}.json
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are new, import, run, sweep, report, merge, explain, crossover, solve, validate, trace, list, show, schema'
+says 'there are new, import, run, sweep, report, merge, explain, crossover, solve, validate, fit, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

@@ -9,6 +9,7 @@
 #include "models/describe/json.hpp"
 #include "models/describe/reader.hpp"
 #include "models/describe/writer.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/scenario/foldable.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/rules.hpp"
@@ -240,6 +241,10 @@ Scenario random_scenario() {
     mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
+    const HostCosts machines = host_costs(s.cluster);
+    if (!std::holds_alternative<NoCompressor>(s.compressor) || server->consistency != Consistency::synchronous ||
+        (!machines.is_one_machine() && s.cluster.workers % machines.workers_of_machine != 0))
+      server->sum_in_machine = false;
     if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap)
       std::swap(*server->exchange.first_bucket.value, cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {

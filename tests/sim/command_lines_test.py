@@ -98,9 +98,9 @@ def empty_values():
     for name, options in {"run": ["--csv", "--json", "--plot", "--kind", "--x", "--y", "--lines", "--panels", "--point", "--set", "--by", "--evaluator"],
                           "sweep": ["--csv", "--jsonl", "--shard", "--shard-file", "--cache"], "trace": ["-o"],
                           "explain": ["--json", "--scenario", "--phase"], "solve": ["--for", "--csv"],
-                          "crossover": ["--among", "--over"], "validate": ["--fit", "--csv"], "show": ["--variant", "--dtype", "--json"],
+                          "crossover": ["--among", "--over"], "validate": ["--csv"], "fit": ["--constant", "--train", "--leave-out", "--write"], "show": ["--variant", "--dtype", "--json"],
                           "list": ["--json"], "merge": ["--csv"], "report": ["-o"], "import": ["-o", "--name", "--batch"]}.items():
-        given = [] if name == "list" else ["ddp-2020"] if name == "validate" else ["good.json"]
+        given = [] if name == "list" else ["ddp-2020"] if name in ("validate", "fit") else ["good.json"]
         for option in options:
             along = ALONG if name in ("solve", "crossover") else []
             expect(2, STEPCAST, [name, *given, *along, option, ""], "an empty value")

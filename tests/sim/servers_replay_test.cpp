@@ -260,3 +260,54 @@ TEST_CASE("property: without the note that they are an estimate, the equations a
       600);
   CHECK(exact > 150);
 }
+
+TEST_CASE("sums in machines before two servers, by hand") {
+  // 2 machines of 4 with a NIC of 10 Gb/s, inner links of 10 GB/s and 3 us; n = 14000040 B, whole model, no copies.
+  // Summed and gathered inside by halving and doubling: S + 2·3 us + 3/4·n·0.1 ns/B each, and 3/4·nγ for the sum. Each
+  // worker pushes n/8 to each
+  // server: n through the NIC of a machine, and n into each server. Its latency is 25 + 3/2 us. A server adds n/2 from
+  // each of two machines and updates its half in 1/2 ms.
+  Scenario scenario = without_copies(servers(on(Nodes{4, {10_GBps, 3_us}, 1}, 8), ServerPlacement::dedicated, 2));
+  std::get<ParameterServerStrategy>(scenario.strategy).sum_in_machine = true;
+  const Bytes n = 14000040_B;
+  const Seconds inside = 7_us + 6_us + n * 0.75 * 0.1_ns_per_B, push = 26.5_us + n * 0.8_ns_per_B;
+  const Seconds step = 24_ms + 2.0 * inside + n * 0.75 * 0.05_ns_per_B + 2.0 * push + n * 0.05_ns_per_B + 0.5_ms;
+  for (const bool duplex : {true, false}) {
+    std::get<ParameterServerStrategy>(scenario.strategy).duplex = duplex;
+    const auto answers = evaluate_both({{fmt::format("duplex {}", duplex), scenario}});
+    require_close(step, answers[0].equations.step, 1e-9, "equations");
+    require_same(answers[0], 1e-9);
+    CHECK_FALSE(is_estimate(scenario, answers[0]));
+  }
+}
+
+TEST_CASE("without duplex, pushes and pulls are in turn: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int shards : {1, 2, 4})
+    for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed}) {
+      Scenario scenario = servers(star(6), ServerPlacement::dedicated, shards, grouping);
+      cases.push_back({fmt::format("{} shards, {}, side by side", shards, name_of(grouping)), scenario});
+      std::get<ParameterServerStrategy>(scenario.strategy).duplex = false;
+      cases.push_back({fmt::format("{} shards, {}, in turn", shards, name_of(grouping)), scenario});
+    }
+  const auto answers = evaluate_both(cases);
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
+  for (std::size_t i = 0; i < answers.size(); i += 2)
+    CHECK(answers[i + 1].equations.step >= answers[i].equations.step * (1 - 1e-9));
+}
+
+TEST_CASE("sums in machines, tensor by tensor: the equations are an estimate that says so") {
+  for (const bool duplex : {true, false}) {
+    Scenario scenario =
+        servers(on(Nodes{4, {10_GBps, 3_us}, 1}, 8), ServerPlacement::dedicated, 2, Grouping::per_tensor);
+    auto& strategy = std::get<ParameterServerStrategy>(scenario.strategy);
+    strategy.sum_in_machine = true;
+    strategy.duplex = duplex;
+    const auto answers = evaluate_both({{"two levels", scenario}});
+    CHECK(is_estimate(scenario, answers[0]));
+    require_close(answers[0].replay.step, answers[0].equations.step, 0.02, "near");
+    // Two levels send a fourth of the bytes over each NIC.
+    strategy.sum_in_machine = false;
+    CHECK(answers[0].replay.step < evaluate_both({{"one level", scenario}})[0].replay.step);
+  }
+}
