@@ -26,9 +26,9 @@ struct CostTerms {
   /// By path: bytes through the busiest host's link in its busier direction, summed over the rounds.
   std::array<Bytes, kPaths> wire{};
   std::array<Bytes, kPaths> copied{};  ///< by the busiest worker's host: all of `wire` by default
-  Bytes reduced{};           ///< added by the busiest participant
-  Bytes sent{};              ///< by a worker, as the mean over workers; not part of the time
-  double busiest_nic = 1.0;  ///< share of the `ring` and `far` bytes that counts for NICs and switches
+  Bytes reduced{};                     ///< added by the busiest participant
+  Bytes sent{};                        ///< by a worker, as the mean over workers; not part of the time
+  double busiest_nic = 1.0;            ///< share of the `ring` and `far` bytes that counts for NICs and switches
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;

@@ -97,7 +97,7 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p);
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
-  double slowdown = 1;  ///< factor on every kernel, beyond its launch
+  double slowdown = 1;                                     ///< factor on every kernel, beyond its launch
   std::map<std::string, CodecEntry, std::less<>> whole{};  ///< by method, in place of its kernels
 };
 

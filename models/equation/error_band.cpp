@@ -1,5 +1,6 @@
 #include "models/equation/error_band.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "models/describe/fault.hpp"
@@ -23,21 +24,32 @@ Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
   return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;
 }
 
-}  // namespace
-
-bool has_spread(const Scenario& scenario) {
+bool profile_spreads(const Scenario& scenario) {
   return (scenario.codec.device && has_spread(*scenario.codec.device)) ||
          (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
 }
 
+/// The factor of a stack's 90 % interval; 1 without one.
+double stack_factor(const Scenario& scenario) {
+  constexpr double kNormal90 = 1.6448536269514722;  // the standard normal's 95 % quantile
+  return scenario.cluster.workers > 1 ? std::exp(kNormal90 * scenario.cluster.stack.spread) : 1.0;
+}
+
+}  // namespace
+
+bool has_spread(const Scenario& scenario) { return profile_spreads(scenario) || stack_factor(scenario) > 1; }
+
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
+  const double stack = stack_factor(scenario);
+  if (!profile_spreads(scenario)) return {shown / stack, shown * stack};
   const CachedPrices prices(scenario.cluster);  // independent of profiles
-  return {shown * (step_at(scenario, Side::fast, prices) / stated),
-          shown * (step_at(scenario, Side::slow, prices) / stated)};
+  return {shown * (step_at(scenario, Side::fast, prices) / stated / stack),
+          shown * (step_at(scenario, Side::slow, prices) / stated * stack)};
 }
 
 ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown) {
   if (!has_spread(scenario)) return {};
+  if (!profile_spreads(scenario)) return {band_of(scenario, shown, shown), ""};
   if (graph.asynchronous) return {{}, "it needs the equations, which cannot evaluate asynchronous servers"};
   try {
     const Band band = band_of(scenario, stated ? *stated : evaluate(graph, scenario.cluster).step, shown);

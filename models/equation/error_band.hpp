@@ -1,4 +1,4 @@
-// The error band of a step from a device profile's spread.
+// The error band of a step from a device profile's spread and a stack's.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,18 @@ struct Band {
   Seconds low{}, high{};
 };
 
-/// Whether a profile of the scenario (the workload's or the codec's) has a spread.
+/// Whether a profile of the scenario (the workload's or the codec's) has a spread, or the stack of several workers has.
 bool has_spread(const Scenario& scenario);
 
 /// The step time with every profile time at the fast side of its spread, and at the slow side. All times move together,
 /// since the errors of one calibration have the same direction. Layers without an entry move by the roofline's own
 /// spread, if known. This is the widest band: independent errors of many layers would partly cancel. The equations give
-/// factors of `stated`, their answer at the stated times; the factors are then applied to `shown`.
+/// factors of `stated`, their answer at the stated times; the factors are then applied to `shown`. A stack's spread s
+/// widens the band by a factor e^(1.645 s) on both sides, a normal distribution's 90 % interval.
 /// @throws ModelError if the equations cannot evaluate the scenario
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown);
 
-/// A scenario's band, or why it has none although a profile knows its spread. Neither where the spread moves nothing: a
+/// A scenario's band, or why it has none although a spread is known. Neither where the spread moves nothing: a
 /// band without width would read as certainty.
 struct ErrorBand {
   std::optional<Band> band;

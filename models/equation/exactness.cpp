@@ -29,14 +29,12 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   });
   std::vector<std::string> why;
   const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
-  const bool exact =
-      !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, server.duplex ? static_cast<int>(pushes) : 1);
+  const bool exact = !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located,
+                                                       server.duplex ? static_cast<int>(pushes) : 1);
   if (unequal) why.emplace_back("as if all shards were as late as the largest");
-  const bool sums = std::any_of(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
-    return std::holds_alternative<CollectiveWork>(task.work);
-  });
-  if (sums && pushes > 1)
-    why.emplace_back("as if sums inside machines met no other messages");
+  const bool sums = std::any_of(graph.tasks.begin(), graph.tasks.end(),
+                                [](const Task& task) { return std::holds_alternative<CollectiveWork>(task.work); });
+  if (sums && pushes > 1) why.emplace_back("as if sums inside machines met no other messages");
   if (!exact || !workers_are_alike(cluster))
     why.emplace_back("as if all workers pushed at once, and no push met a pull");
   const HostCosts costs = host_costs(cluster);

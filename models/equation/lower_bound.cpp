@@ -121,8 +121,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   if (bound.communication) {
     const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
-                  copies = load.total_copied() *
-                           (servers && !servers->co_located ? costs.between : costs.least());
+                  copies = load.total_copied() * (servers && !servers->co_located ? costs.between : costs.least());
     bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
     // A collective's hosts copy after each round, unless slices overlap. A server's copies overlap with other messages.
     bound.bandwidth = servers || cluster.stack.slice ? std::max(wire, copies) : wire + copies;

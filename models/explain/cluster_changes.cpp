@@ -89,6 +89,10 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   Cluster::describe(visitor, numbers);
   TwiceAsGood of_stack("/stack", changes);
   Stack::describe(of_stack, numbers.stack);
+  Stack no_costs;
+  no_costs.name = numbers.stack.name;
+  if (numbers.stack != no_costs)
+    changes.add(ChangeOf::cluster, "no stack: software that takes no time", {{"/stack", Json::object()}});
   // A platform file has its own links.
   if (std::holds_alternative<SimGridXml>(s.cluster.topology))
     std::erase_if(changes.all(), [link = cluster.of(&Cluster::link) + "/"](const Change& change) {

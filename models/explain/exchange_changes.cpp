@@ -69,7 +69,8 @@ class ExchangeChanges {
     }
     // Asynchronous servers use gradients of other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
-    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1 && std::holds_alternative<NoCompressor>(s_.compressor))
+    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1 &&
+        std::holds_alternative<NoCompressor>(s_.compressor))
       changes_.add(kExecution, "summed inside machines first", here, &X::sum_in_machine, true);
     changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
                           AllReduceStrategy{.exchange = x.exchange});

@@ -16,8 +16,7 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays)
-    : messages_(round.size()) {
+RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays) : messages_(round.size()) {
   struct Load {
     int flows = 0;
     double blocks = 0.0;

@@ -22,9 +22,7 @@ struct HostCosts {
   }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
   /// Whether messages among workers are of both classes, and these differ.
-  [[nodiscard]] bool differ() const {
-    return workers_of_machine > 1 && !is_one_machine() && between != inside;
-  }
+  [[nodiscard]] bool differ() const { return workers_of_machine > 1 && !is_one_machine() && between != inside; }
   /// The least among workers.
   [[nodiscard]] SecondsPerByte least() const {
     if (workers_of_machine == 1) return between;

@@ -52,6 +52,7 @@ struct Stack {
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
+  double spread = 0.0;
   std::vector<ConstantOrigin> origins{};
 
   template <class V>
@@ -75,6 +76,10 @@ struct Stack {
         "backward_slowdown", x.backward_slowdown,
         "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",
         between(1, 100));
+    v.optional("spread", x.spread,
+               "standard deviation of ln(forecast/measured) over rows that its constants were not fitted to; 90 % of "
+               "measurements lie within a factor e^(1.645 spread) of a forecast; 0: not known",
+               between(0, 10));
     v.optional("origins", x.origins, "where its constants are from; for readers and notes");
   }
   bool operator==(const Stack&) const = default;

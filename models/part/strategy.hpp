@@ -152,22 +152,25 @@ struct ParameterServerStrategy {
     v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest",
                between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");
-    v.optional("server_reduction_cost", x.server_reduction_cost,
-               "server's time to add one received byte; null: cluster.reduction_cost. A host whose memory bounds it reads "
-               "two bytes and writes one",
-               non_negative);
+    v.optional(
+        "server_reduction_cost", x.server_reduction_cost,
+        "server's time to add one received byte; null: cluster.reduction_cost. A host whose memory bounds it reads "
+        "two bytes and writes one",
+        non_negative);
     v.optional("server_update_factor", x.server_update_factor,
                "update time on one server that held all parameters, over the workload's update time", non_negative);
     v.optional(
         "two_way", x.two_way,
         "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise "
         "servers update and send back uncompressed parameters");
-    v.optional("sum_in_machine", x.sum_in_machine,
-               "a machine's workers first reduce-scatter their gradients; each pushes and pulls its share of the sum, and "
-               "they gather what came back (BytePS, Jiang et al., OSDI 2020, section 4)");
-    v.optional("duplex", x.duplex,
-               "pushes and pulls go side by side, one bucket's with another's; false: in turn. Several co-located shards "
-               "always do so in turn");
+    v.optional(
+        "sum_in_machine", x.sum_in_machine,
+        "a machine's workers first reduce-scatter their gradients; each pushes and pulls its share of the sum, and "
+        "they gather what came back (BytePS, Jiang et al., OSDI 2020, section 4)");
+    v.optional(
+        "duplex", x.duplex,
+        "pushes and pulls go side by side, one bucket's with another's; false: in turn. Several co-located shards "
+        "always do so in turn");
     v.optional("exchange", x.exchange, "gradients that travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;

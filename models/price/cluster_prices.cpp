@@ -78,7 +78,8 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
 
 bool ClusterPrices::neighbours_are_exact() const {
   if (ideal_.workers == 1 || direct_prices_are_exact(ideal_)) return !host_costs(ideal_).differ();
-  return workers_are_alike(ideal_) && !host_costs(ideal_).differ() && neighbours_are_routed() && neighbour_flows().is_closed();
+  return workers_are_alike(ideal_) && !host_costs(ideal_).differ() && neighbours_are_routed() &&
+         neighbour_flows().is_closed();
 }
 
 }  // namespace stepcast

@@ -118,9 +118,7 @@ bool rounds_overlap(const Cluster& cluster) {
   return cluster.stack.slice && (host_costs(cluster).any() || worst_link(cluster).alpha > Seconds{});
 }
 
-bool prices_are_exact(const Cluster& cluster) {
-  return direct_prices_are_exact(cluster) && !rounds_overlap(cluster);
-}
+bool prices_are_exact(const Cluster& cluster) { return direct_prices_are_exact(cluster) && !rounds_overlap(cluster); }
 
 PathPrice worst_link(const Cluster& cluster) {
   BytesPerSecond bandwidth(std::numeric_limits<double>::infinity());

@@ -111,8 +111,7 @@ const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std:
         priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
     all.rounds.back().number = first;
     all.rounds.back().times = times;
-    all.rounds.back().has_last =
-        all.schedule.like_round(all.schedule.rounds - 1) == all.schedule.like_round(first);
+    all.rounds.back().has_last = all.schedule.like_round(all.schedule.rounds - 1) == all.schedule.like_round(first);
   }
   return all.rounds[i];
 }

@@ -58,10 +58,10 @@ class ProtocolPrices {
   };
   struct PricedRound {
     std::shared_ptr<RoundFlows> flows;
-    RoundLoad load;   ///< with `blocks` taken out
-    int blocks = 1;  ///< blocks of the collective in one block of `flows`
-    int times = 1;   ///< number of equal rounds
-    int number = 0;  ///< number of the first of them
+    RoundLoad load;         ///< with `blocks` taken out
+    int blocks = 1;         ///< blocks of the collective in one block of `flows`
+    int times = 1;          ///< number of equal rounds
+    int number = 0;         ///< number of the first of them
     bool has_last = false;  ///< whether the collective's last round is one of them
   };
   struct PricedRounds {

@@ -14,8 +14,7 @@ Seconds worker_copies(const Cluster& cluster, std::span<const Bytes> shard_bytes
   Seconds sum{};
   if (!costs.any()) return sum;
   const int shards = static_cast<int>(shard_bytes.size());
-  for (int j = 0; j < shards; ++j)
-    sum += shard_bytes[j] * costs.of(worker, shard_host(cluster, shards, co_located, j));
+  for (int j = 0; j < shards; ++j) sum += shard_bytes[j] * costs.of(worker, shard_host(cluster, shards, co_located, j));
   return sum;
 }
 
@@ -43,9 +42,9 @@ Seconds longest_worker_copies(const Cluster& cluster, std::span<const Bytes> sha
     const int workers = number < last ? g : cluster.workers - last * g;
     Bytes least{};  // on the host of some worker
     if (static_cast<int>(machine.of_worker.size()) == workers)
-      least = std::min_element(machine.of_worker.begin(), machine.of_worker.end(),
-                               [](const auto& a, const auto& b) { return a.second < b.second; })
-                  ->second;
+      least = std::min_element(machine.of_worker.begin(), machine.of_worker.end(), [](const auto& a, const auto& b) {
+                return a.second < b.second;
+              })->second;
     longest = std::max(longest, (total - machine.all) * costs.between + (machine.all - least) * costs.inside);
   }
   return longest;

@@ -77,7 +77,7 @@ struct PointReport {
   bool recomputes = false;                   ///< whether activations are computed again to save memory
   std::optional<double> memory_share{};      ///< of the device's memory, if that is known
   std::string lacks_memory{};                ///< if the known memory exceeds the device's: by how much; else empty
-  std::optional<Band> band;                  ///< of the step time, if a profile knows its spread
+  std::optional<Band> band;                  ///< of the step time, if a profile or stack knows its spread
   Bound bound;
   double gap = 0.0;               ///< step time over the bound, minus 1; 0 if the bound leaves communication out
   double tolerance = 0.0;         ///< of the difference, when both evaluators were asked

@@ -6,17 +6,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/part/host_costs.hpp"
+#include "models/unit/units.hpp"
+
 namespace stepcast {
 namespace {
 
-/// The shipped stack whose rows a scenario is like; "" if there is none.
+/// The shipped stack whose rows a scenario is like; "" if there is none. The rows over TCP have links of 25 Gb/s or less,
+/// those over RDMA of 25 to 100 Gb/s.
 std::string resembled(const Scenario& scenario) {
-  const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
-  if (!all_reduce || !std::holds_alternative<IdealTransport>(scenario.cluster.transport)) return "";
+  if (!std::holds_alternative<IdealTransport>(scenario.cluster.transport)) return "";
   const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor);
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return servers->sum_in_machine && !servers->duplex ? "byteps" : "";
+  const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
+  if (!all_reduce) return "";
   const Exchange& exchange = all_reduce->exchange;
-  if (!compresses && exchange.overlap && exchange.grouping == Grouping::bucketed) return "ddp-nccl-rdma";
-  return compresses && exchange.grouping == Grouping::per_tensor && !exchange.overlap ? "horovod-mpi-tcp" : "";
+  if (compresses) return exchange.grouping == Grouping::per_tensor && !exchange.overlap ? "horovod-mpi-tcp" : "";
+  const bool tcp = !host_costs(scenario.cluster).is_one_machine() && scenario.cluster.link.bandwidth <= 25_Gbps;
+  if (!exchange.overlap || exchange.grouping == Grouping::whole_model) return "";
+  if (exchange.grouping == Grouping::bucketed) return tcp ? "ddp-nccl-tcp" : "ddp-nccl-rdma";
+  return exchange.grouping == Grouping::per_tensor ? (tcp ? "horovod-nccl-tcp" : "horovod-nccl") : "";
 }
 
 /// "gather_cost fitted; host_cost, gather_byte_cost assumed": "" if all were measured.

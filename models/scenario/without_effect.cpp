@@ -182,13 +182,15 @@ std::string server_reduction_cost(const Scenario& s) {
 }
 
 std::string sum_in_machine(const Scenario& s) {
-  return unless(!strategy_of<ParameterServerStrategy>(s) || host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
+  return unless(!strategy_of<ParameterServerStrategy>(s) || host_costs(s.cluster).workers_of_machine > 1,
+                "each worker is a machine");
 }
 
 std::string duplex(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
   if (!server) return "";
-  if (server->consistency != Consistency::synchronous) return fmt::format("consistency is {}", name_of(server->consistency));
+  if (server->consistency != Consistency::synchronous)
+    return fmt::format("consistency is {}", name_of(server->consistency));
   return unless(server->shards == 1 || server->placement == ServerPlacement::dedicated,
                 "several co-located shards push and pull in turn");
 }

@@ -80,8 +80,8 @@ class SynchronousExchange {
     // A worker takes part in a pull only after its own push.
     step_.graph.depend(pulled, pushed_[b]);
     if (!all[b].spread) return;
-    pulled_.back() = step_.graph.add_task({numbered("gather in machines", b, all.size()), Phase::exchange,
-                                           CollectiveWork{*all[b].spread}, spread_});
+    pulled_.back() = step_.graph.add_task(
+        {numbered("gather in machines", b, all.size()), Phase::exchange, CollectiveWork{*all[b].spread}, spread_});
     step_.graph.depend(pulled_.back(), pulled);
   }
   [[nodiscard]] std::vector<Bundle> bundles() const {
@@ -97,8 +97,7 @@ class SynchronousExchange {
         const Bytes push = part.push / g, pull = part.pull / g;
         all[b].push.shard_bytes.push_back(push);
         all[b].pull.shard_bytes.push_back(pull);
-        all[b].serve.time.push_back(part.sum + (push + pull) * copies[j] +
-                                    step_.update_time(step_.parts[b][j].bytes));
+        all[b].serve.time.push_back(part.sum + (push + pull) * copies[j] + step_.update_time(step_.parts[b][j].bytes));
       }
       if (g == 1) continue;
       const auto inside = [&](Operation operation) {

@@ -194,7 +194,8 @@ std::optional<Fit> fit_least_squares(const std::vector<AxisRange>& ranges, const
     one.moves = moved(ranges[i], i, values, trials);
     if (tells && std::isfinite(errors[i])) {
       const double width = ranges[i].to - ranges[i].from,
-                   half = boost::math::quantile(boost::math::students_t(freedom), 0.975) * fit.spread * errors[i] * width;
+                   half =
+                       boost::math::quantile(boost::math::students_t(freedom), 0.975) * fit.spread * errors[i] * width;
       if (2 * half < width) {
         one.low = std::max(ranges[i].from, values[i] - half);
         one.high = std::min(ranges[i].to, values[i] + half);

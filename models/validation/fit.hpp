@@ -23,7 +23,8 @@ struct FittedConstant {
   std::optional<double> low, high;  ///< the 95 % interval, within the range. Empty if the rows do not determine it: the
                                     ///< interval is as wide as the range, or there are no more rows than constants
   bool at_end = false;              ///< the value is an end of its range
-  double moves = 0.0;  ///< root mean square of the change of r between the ends of its range, the others at their values
+  double moves =
+      0.0;  ///< root mean square of the change of r between the ends of its range, the others at their values
 };
 
 struct Fit {

@@ -22,8 +22,8 @@ std::vector<std::string> split(std::string_view text, const std::string& axis, c
           value.size() > longest.size())
         longest = value;
     if (longest.empty())
-      throw std::invalid_argument(fmt::format("no row has the value \"{}\" on the axis {}; there are {}", text, axis,
-                                              fmt::join(known, "; ")));
+      throw std::invalid_argument(
+          fmt::format("no row has the value \"{}\" on the axis {}; there are {}", text, axis, fmt::join(known, "; ")));
     values.emplace_back(longest);
     if (text.size() == longest.size()) return values;
     text.remove_prefix(longest.size() + 1);

@@ -51,6 +51,12 @@ const Metric& metric_of(MeasuredQuantity quantity) {
   throw std::logic_error("a quantity that no metric is");
 }
 
+std::optional<bool> ValidationRow::is_inside() const {
+  if (!band) return {};
+  const Seconds measured_time(1 / (1 + error()));  // for a forecast of 1 s
+  return band->low <= measured_time && measured_time <= band->high;
+}
+
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
   ValidationSummary summary;
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> situations;  // rows with their alternative
@@ -71,6 +77,11 @@ ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::
     }
     others.emplace_back(i, own);
   }
+  for (const ValidationRow& row : rows)
+    if (const auto inside = row.is_inside(); inside && !row.fitted) {
+      ++summary.banded;
+      summary.inside += *inside;
+    }
   summary.errors = summary_of(scored_errors(rows));
   return summary;
 }
@@ -82,6 +93,8 @@ ValidationSummary summary_of_all(const std::vector<Validation>& validations) {
     for (const double error : scored_errors(v.rows)) errors.push_back(error);
     all.pairs += v.summary.pairs;
     all.ordered += v.summary.ordered;
+    all.banded += v.summary.banded;
+    all.inside += v.summary.inside;
     const auto& largest = v.summary.largest_error;
     if (largest && (!all.largest_error || std::abs(*largest) > std::abs(*all.largest_error)))
       all.largest_error = largest;
@@ -121,6 +134,8 @@ Validation validate(const Suite& suite, const Report& report) {
                                    name_of(m.quantity)));
     validation.rows.push_back(
         {point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted, point.workers});
+    if (const Seconds step = point.answers.shown().step; point.band)
+      validation.rows.back().band = Band{Seconds(point.band->low / step), Seconds(point.band->high / step)};
     if (!measured.insert(m.point).second) continue;
     for (const Note& note : point.notes)
       if (noted.insert(note.text).second) validation.notes.push_back(note);

@@ -33,8 +33,11 @@ struct ValidationRow {
   Evidence evidence = Evidence::measured;
   std::optional<std::string> fitted;  ///< the constant that was fitted to this row
   int workers = 1;                    ///< of the point's cluster
+  std::optional<Band> band{};         ///< of forecast times, the forecast itself being 1 s
 
   [[nodiscard]] double error() const;
+  /// Whether the measurement is within the forecast's error band. Empty without one.
+  [[nodiscard]] std::optional<bool> is_inside() const;
 };
 
 struct ValidationSummary {
@@ -42,6 +45,7 @@ struct ValidationSummary {
   std::optional<double> largest_error;  ///< the error of the largest magnitude, with its sign
   std::size_t worst = 0;                ///< its row
   std::size_t pairs = 0, ordered = 0;
+  std::size_t banded = 0, inside = 0;  ///< rows that were not fitted with an error band, and those within it
 
   [[nodiscard]] std::optional<double> tau() const {
     if (pairs == 0) return {};

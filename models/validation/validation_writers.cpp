@@ -79,6 +79,8 @@ constexpr RowColumn kColumns[] = {
     {"predicted", "the forecast", [](const ValidationRow& r) { return Cell(r.predicted); }},
     {"error", "forecast over measured time, minus 1; a rate counts as the time that it is inverse to",
      [](const ValidationRow& r) { return Cell(r.error()); }},
+    {"inside", "whether the measurement is within the forecast's error band",
+     [](const ValidationRow& r) { return r.is_inside() ? Cell(std::string(*r.is_inside() ? "yes" : "no")) : Cell(); }},
     {"workers", "of the point's cluster", [](const ValidationRow& r) { return Cell(std::int64_t{r.workers}); }},
     {"evidence", "kind of source of the measured value",
      [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
@@ -101,6 +103,8 @@ Json summary_json(const ValidationSummary& s) {
   json["pairs"] = s.pairs;
   json["ordered_pairs"] = s.ordered;
   json["tau"] = optional_json(s.tau());
+  json["with_band"] = s.banded;
+  json["inside_band"] = s.inside;
   return json;
 }
 
@@ -153,12 +157,13 @@ std::string to_table(const Validation& validation) {
 }
 
 std::string summaries_text(const std::vector<NamedSummary>& summaries) {
-  TextTable table(1, 6);
-  table.add({"errors of time", "rows", "median", "p90", "bias", "tau", "largest", "of the row"});
+  TextTable table(1, 7);
+  table.add({"errors of time", "rows", "median", "p90", "bias", "tau", "in band", "largest", "of the row"});
   for (const auto& [name, s, worst] : summaries) {
     std::vector<std::string> cells{name};
     for (std::string& cell : error_cells(s.errors)) cells.push_back(std::move(cell));
     cells.push_back(s.tau() ? fmt::format("{:.2f}", *s.tau()) : "-");
+    cells.push_back(s.banded > 0 ? fmt::format("{} of {}", s.inside, s.banded) : "-");
     cells.push_back(s.largest_error ? signed_percent(*s.largest_error) : "-");
     cells.push_back(worst);
     table.add(std::move(cells));

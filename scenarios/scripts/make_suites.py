@@ -94,11 +94,12 @@ def micros(text):
 
 # --- HKBU ----------------------------------------------------------------------------------------------------------------
 
+# A stack's spread is how far the rows that its constants were fitted to are off them.
 # What hosts copy for NCCL over TCP, fitted with a whole suite left out: stepcast fit hkbu-10gbe horovod-2017 allreduce-shaped
 # --set /evaluation/evaluator=equations --constant /stack/host_cost=0ns/B..1ns/B --leave-out suite --train "variant=...", the
 # variants of NCCL's all-reduces over TCP.
 NCCL_TCP = {"hkbu": "0.1426ns/B", "horovod": "0.136ns/B", "shaped": "0.1733ns/B"}
-GLOO = {"unshaped": "0.7511ns/B", "5 Gb/s, 1 ms": "0.7956ns/B"}  # fitted with the other link's rows
+GLOO = {"unshaped": ("0.7511ns/B", 0.0094), "5 Gb/s, 1 ms": ("0.7956ns/B", 0.0014)}  # fitted with the other link's rows, and how far these are off
 HKBU_TABLES = {"ResNet-50": ("resnet50-hkbu", "resnet50-v100"), "BERT-Base": ("bert-base-hkbu", "bert-base-v100")}
 HKBU_SOURCE = "HKBU-HPML/ddl-benchmarks, results/2020-05-29/README.md (measurements/hkbu.csv): PyTorch 1.4, Horovod 0.19 with NCCL 2.4, BytePS 0.2; 8 machines of 4 GPUs, mean of 5 runs. The GPUs (RTX 2080 Ti on PCIe 3.0) are recalled, not stated there."
 HKBU_METHODS = {
@@ -209,13 +210,13 @@ def make_hkbu(writer):
     single = {r["model"]: float(r["throughput_samples_s"]) for r in rows("hkbu.csv") if r["gpus"] == "1"}
     for model, (name, base) in HKBU_TABLES.items():
         writer.workload(name, base, 64 / single[model], 64, f"Proportions: workloads/{base}.json (a V100; see there). Scale: fitted to {single[model]} samples/s at batch 64 on one GPU, HKBU-HPML/ddl-benchmarks results/2020-05-29.")
-    hkbu(writer, "hkbu-10gbe", "10GbE with TCP/IP", "10Gbps", "25us", True, list(HKBU_TABLES), {"name": "horovod-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["hkbu"]},
+    hkbu(writer, "hkbu-10gbe", "10GbE with TCP/IP", "10Gbps", "25us", True, list(HKBU_TABLES), {"name": "horovod-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["hkbu"], "spread": 0.084},
          "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 10 Gb/s Ethernet: all-reduce or servers, after or during backward?",
          f"{HKBU_COMMON}What hosts copy for NCCL is fitted to horovod-2017 and allreduce-shaped alone (0.143 ns/B), so no row here sets it. Off for BERT-Base: "
          "during backward its all-reduce is 12 to 17 % too fast in one machine, and in buckets 15 % on 32 GPUs; its servers are 12 to 18 % too slow there. The cause is not known.")
-    for model, suffix, operation in (("ResNet-50", "", "680us"), ("BERT-Base", "-bert", "518us")):
+    for model, suffix, operation, spread in (("ResNet-50", "", "680us", 0.093), ("BERT-Base", "-bert", "517us", 0.029)):
         other = next(name for name in HKBU_TABLES if name != model)
-        hkbu(writer, f"hkbu-100gib{suffix}", "100GbIB with RDMA", "100Gbps", "5us", False, [model], {"name": f"horovod-nccl, as {other} has it", "operation_cost": operation},
+        hkbu(writer, f"hkbu-100gib{suffix}", "100GbIB with RDMA", "100Gbps", "5us", False, [model], {"name": f"horovod-nccl, as {other} has it", "operation_cost": operation, "spread": spread},
              f"{model} on 1 to 32 GPUs, four a machine, 100 Gb/s InfiniBand: all-reduce or servers, after or during backward?",
              f"{HKBU_COMMON}What an operation of Horovod takes to begin is fitted to {other}'s rows ({operation}), so no row here sets it."
              + (" Off during backward on any number of machines: 4 to 10 % too fast tensor by tensor, 12 to 16 % in buckets, 17 to 18 % over servers. The cause is not known." if suffix else ""))
@@ -253,7 +254,7 @@ def make_shaped(writer):
     for backend, library in (("nccl", "NCCL"), ("gloo", "Gloo")):
         for key, (link, bandwidth, delay) in links.items():
             name = f"{library} all-reduce, {link}"
-            stack = {"nccl": {"name": "ddp-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["shaped"]}, "gloo": {"name": "gloo, as the other link has it", "host_cost": GLOO[link]}}[backend]
+            stack = {"nccl": {"name": "ddp-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["shaped"], "spread": 0.068}, "gloo": {"name": "gloo, as the other link has it", "host_cost": GLOO[link][0], "spread": GLOO[link][1]}}[backend]
             variants.append(variant(name, bandwidth, delay, [4, 8], "all-reduce", "256MiB", "ring", stack))
             for r in rows("allreduce_shaped.csv"):
                 if (r["backend"], r["link"]) == (backend, key): measurements.append({"at": {"variant": name, "workers": int(r["nodes"])}, "step_time": f"{r['time_ms']}ms"})
@@ -276,9 +277,9 @@ GRACE_SOURCE = f"{GRACE_RELEASE} (measurements/grace_resnet50.csv): one V100 a n
 # ResNet-50's are 229 us and 1.11 ns/B. The LSTM ran with other software.
 GRACE_HOST_COST = "0.5923ns/B"
 GRACE_STACKS = {
-    "": {"name": "horovod-mpi-tcp, as ResNet-20 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "114us", "gather_byte_cost": "1.556ns/B"},
-    "-resnet20": {"name": "horovod-mpi-tcp, as ResNet-50 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "104.9us", "gather_byte_cost": "2.002ns/B"},
-    "-lstm": {"name": "Open MPI's copies", "host_cost": GRACE_HOST_COST},
+    "": {"name": "horovod-mpi-tcp, as ResNet-20 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "114us", "gather_byte_cost": "1.556ns/B", "spread": 0.12},
+    "-resnet20": {"name": "horovod-mpi-tcp, as ResNet-50 has it", "host_cost": GRACE_HOST_COST, "gather_cost": "104.9us", "gather_byte_cost": "2.002ns/B", "spread": 0.054},
+    "-lstm": {"name": "Open MPI's copies", "host_cost": GRACE_HOST_COST, "spread": 0.054},
 }
 GRACE_METHODS = {  # GRACE's name: (kind in stepcast, its other fields); what these send does not depend on the data
     "randomk_mem_ratio=0.01": ("random-k", {"ratio": 0.01}),
@@ -431,7 +432,7 @@ def make_data_parallel(writer):
         assumes="nominal rates for everything but the single GPU without DDP (329.9 and 197.5 images/s, which are no rows here); assumed latencies. "
                     "DDP's slowdown of backward is fitted with a whole network left out: each has the backward_slowdown that the other's rows give (1.089 and 1.139). Times are published to 1 ms, 1 % of a step.",
         source=f"{ddp[0]['source']} (measurements/data_parallel.csv): p50 of iteration times, {ddp[0]['stack']}; DGX-1 with V100s, four 100 Gb/s InfiniBand adapters.",
-        study={"variants": [{"name": model, "set": {"/workload": tables[model], "/stack/backward_slowdown": slowdown}} for model, slowdown in (("resnet50", 1.139), ("resnet101", 1.089))],
+        study={"variants": [{"name": model, "set": {"/workload": tables[model], "/stack/backward_slowdown": slowdown, "/stack/spread": spread}} for model, slowdown, spread in (("resnet50", 1.139, 0.025), ("resnet101", 1.089, 0.015))],
                "stack": {"name": "ddp-nccl-rdma, as the other network has it"}, "cluster": {"workers": [1, 2, 4, 8, 16], "link": {"bandwidth": "100Gbps", "latency": "5us"}, "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 4, "inner": {"bandwidth": "150GB/s", "latency": "3us"}}},
                "strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed"}}},
         measurements=[{"at": {"variant": r["model"], "workers": int(r["gpus"])}, "throughput": float(r["throughput_img_s"])} for r in ddp])
@@ -444,8 +445,8 @@ def make_data_parallel(writer):
     stacks = {"Distributed TensorFlow PS": "servers", "Horovod TCP NCCL": "all-reduce, TCP", "Horovod RDMA NCCL": "all-reduce, RDMA"}
     all_reduce = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed", "bucket_cap": "64MiB", "first_bucket": "64MiB"}}
     servers = {"kind": "parameter-server", "shards": 4, "placement": "co-located", "balance": "greedy", "exchange": {"grouping": "per-tensor"}}
-    grpc = {"name": "tensorflow-servers, as two smaller networks have it", "host_cost": "0.6ns/B", "inner_host_cost": "0.6ns/B"}
-    tcp = {"name": "horovod-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["horovod"]}
+    grpc = {"name": "tensorflow-servers, as two smaller networks have it", "host_cost": "0.6ns/B", "inner_host_cost": "0.6ns/B", "spread": 0.057}
+    tcp = {"name": "horovod-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["horovod"], "spread": 0.069}
     writer.suite(
         "horovod-2017",
         description="Inception V3, ResNet-101 and VGG-16 on 16 Pascal GPUs, four a machine, 25 Gb/s Ethernet: servers or all-reduce?",
@@ -453,7 +454,7 @@ def make_data_parallel(writer):
                     "What gRPC copies is fitted to Inception's and ResNet's servers (0.6 ns/B), so VGG's row tests it. What hosts copy for NCCL over TCP is fitted to hkbu-10gbe and allreduce-shaped (0.136 ns/B); over RDMA it is nothing, and what an operation takes to begin is that of hkbu-100gib. "
                     "Horovod over MPI, on the CPU, and variables on the CPU are left out.",
         source=f"{horovod[0]['source']} (measurements/data_parallel.csv): synthetic data, tf_cnn_benchmarks, RoCE-capable 25 GbE; batch 64 a GPU.",
-        study={"variants": [{"name": "servers", "set": {"/strategy": servers, "/stack": grpc}}, {"name": "all-reduce, TCP", "set": {"/strategy": all_reduce, "/stack": tcp}}, {"name": "all-reduce, RDMA", "set": {"/strategy": all_reduce, "/stack": {"name": "horovod-nccl, as hkbu-100gib has it", "operation_cost": "627us"}}}],
+        study={"variants": [{"name": "servers", "set": {"/strategy": servers, "/stack": grpc}}, {"name": "all-reduce, TCP", "set": {"/strategy": all_reduce, "/stack": tcp}}, {"name": "all-reduce, RDMA", "set": {"/strategy": all_reduce, "/stack": {"name": "horovod-nccl, as hkbu-100gib has it", "operation_cost": "627us", "spread": 0.069}}}],
                "workload": [f"{network}-pascal" for network in names.values()],
                "cluster": {"workers": 16, "link": {"bandwidth": "25Gbps", "latency": "25us"}, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "15.75GB/s", "latency": "5us"}}},
                "evaluation": {"evaluator": "replay"}},

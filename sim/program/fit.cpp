@@ -83,8 +83,9 @@ std::string part_to_write(const std::vector<Field>& fields) {
   const std::string part = part_of(fields.front());
   for (const Field& field : fields)
     if (part_of(field) != part || (part != "stack" && part != "cluster"))
-      throw UsageError("--write", fmt::format("writes a stack or a cluster, and {} is in {}; fit the constants of one part",
-                                              field.pointer, part_of(field)));
+      throw UsageError("--write",
+                       fmt::format("writes a stack or a cluster, and {} is in {}; fit the constants of one part",
+                                   field.pointer, part_of(field)));
   return part;
 }
 
@@ -92,10 +93,7 @@ std::string part_to_write(const std::vector<Field>& fields) {
 class Training {
  public:
   Training(std::vector<Suite> suites, std::vector<Override> changes, std::vector<Field> fields, int jobs)
-      : suites_(std::move(suites)),
-        changes_(std::move(changes)),
-        fields_(std::move(fields)),
-        jobs_(jobs) {}
+      : suites_(std::move(suites)), changes_(std::move(changes)), fields_(std::move(fields)), jobs_(jobs) {}
 
   /// Trains only rows for which this holds, too.
   void train(RowCondition condition) { conditions_.push_back(std::move(condition)); }
@@ -189,17 +187,19 @@ void require_equations(const std::vector<Suite>& suites) {
   for (const Suite& suite : suites)
     for (const MeasuredPoint& m : suite.measurements)
       if (asked.of(suite.study.points[m.point].scenario).evaluators.replay)
-        throw UsageError(fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
-                                     "many times; --set /evaluation/evaluator=equations does so here",
-                                     suite.name));
+        throw UsageError(
+            fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
+                        "many times; --set /evaluation/evaluator=equations does so here",
+                        suite.name));
 }
 
 /// Refuses constants that the rows cannot tell: more than rows, or without effect on them.
 void require_determined(const Fit& fit, const std::vector<Field>& fields, double published) {
   if (fit.rows < fields.size())
-    throw UsageError(fmt::format("{} constants from {} trained row{}: there are infinitely many answers; train more "
-                                 "rows, or fit fewer constants",
-                                 fields.size(), fit.rows, fit.rows == 1 ? "" : "s"));
+    throw UsageError(
+        fmt::format("{} constants from {} trained row{}: there are infinitely many answers; train more "
+                    "rows, or fit fewer constants",
+                    fields.size(), fit.rows, fit.rows == 1 ? "" : "s"));
   const double spread = published > 0 ? published : fit.spread;
   for (std::size_t i = 0; i < fields.size(); ++i)
     if (const double moves = fit.constants[i].moves; moves == 0 || moves < spread)
@@ -215,9 +215,10 @@ std::string interval_text(const AxisRange& range, const FittedConstant& one, std
 }
 
 /// The stack or cluster of the first trained row, with the constants and where they are from.
-/// @param name  of the part
-Json written_part(const Training& training, const std::string& part, const std::string& name, const std::vector<double>& values, const Fit& fit,
-                  const std::string& rows) {
+/// @param name    of the part
+/// @param spread  of rows left out in turn, or else of the trained rows about the fit
+Json written_part(const Training& training, const std::string& part, const std::string& name, double spread,
+                  const std::vector<double>& values, const Fit& fit, const std::string& rows) {
   const std::vector<Suite> suites = training.suites_at(values);
   const std::vector<Validation> found = training.at(values);
   for (std::size_t s = 0; s < suites.size(); ++s)
@@ -225,6 +226,7 @@ Json written_part(const Training& training, const std::string& part, const std::
       if (!training.is_trained(found[s], found[s].rows[r])) continue;
       Cluster cluster = suites[s].study.points[suites[s].measurements[r].point].scenario.cluster;
       cluster.stack.name = name;
+      cluster.stack.spread = spread;
       cluster.stack.description = fmt::format("Fitted by stepcast fit to {}", rows);
       if (part == "cluster") return write_value(cluster, QuantityText::brief);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -335,6 +337,7 @@ Fitted fitted(const Training& training, const std::vector<Validation>& before) {
 struct LeftOut {
   std::string text;                  ///< the constants of each turn
   std::vector<NamedSummary> errors;  ///< of the rows, each when it was left out, beside those before any fit
+  double spread = 0;                 ///< root mean square of ln(forecast/measured) of these rows
 };
 
 LeftOut leave_out(const Training& all, const std::string& axis, const std::vector<Validation>& before) {
@@ -356,13 +359,18 @@ LeftOut leave_out(const Training& all, const std::string& axis, const std::vecto
     Training own = all;
     own.train({axis, {value}, false});
     for (const Validation& part : own.part(own.at(turn.values), true)) {
-      const auto suite = std::find_if(forecast.begin(), forecast.end(),
-                                      [&](const Validation& one) { return one.name == part.name; });
+      const auto suite =
+          std::find_if(forecast.begin(), forecast.end(), [&](const Validation& one) { return one.name == part.name; });
       suite->rows.insert(suite->rows.end(), part.rows.begin(), part.rows.end());
     }
   }
   std::erase_if(forecast, [](const Validation& one) { return one.rows.empty(); });
   for (Validation& one : forecast) one.summary = summary_of(one.rows, one.alternatives);
+  std::vector<double> residuals;
+  for (const Validation& one : forecast)
+    for (const ValidationRow& row : one.rows) residuals.push_back(std::log1p(row.error()));
+  for (const double r : residuals) out.spread += r * r / static_cast<double>(residuals.size());
+  out.spread = std::sqrt(out.spread);
   out.errors = {{"before", summary_of_all(unfitted), ""}, {"left out", summary_of_all(forecast), ""}};
   add_suites(forecast, out.errors);
   out.text += summaries_text(out.errors);
@@ -394,17 +402,22 @@ int run(const FitOptions& options, const Invocation& invocation) {
   const std::vector<NamedSummary> errors = errors_of(training, before, after);
   text += summaries_text(errors);
   text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, values), " --set "));
-  if (!options.part.empty()) {
-    write_output(options.part, json_text(written_part(training, part, std::filesystem::path(options.part).stem().string(), values, fit,
-                                                      trained)));
-    text += fmt::format("wrote the {} {}\n", part, options.part);
-  }
   std::optional<LeftOut> left_out;
   if (!options.leave_out.empty()) text += (left_out = leave_out(training, options.leave_out, before))->text;
+  if (!options.part.empty()) {
+    write_output(options.part,
+                 json_text(written_part(training, part, std::filesystem::path(options.part).stem().string(),
+                                        left_out ? left_out->spread : fit.spread, values, fit, trained)));
+    text += fmt::format("wrote the {} {}\n", part, options.part);
+  }
   if (options.json != "-") write_output("-", text);
   if (!options.json.empty()) {
-    Json document{{"command", invocation.arguments}, {"rows", trained},   {"trained", fit.rows},
-                  {"values_tried", fit.tried},      {"rms", fit.rms},   {"spread", fit.spread},
+    Json document{{"command", invocation.arguments},
+                  {"rows", trained},
+                  {"trained", fit.rows},
+                  {"values_tried", fit.tried},
+                  {"rms", fit.rms},
+                  {"spread", fit.spread},
                   {"constants", constants_json(fields, fit)}};
     for (const NamedSummary& one : errors) document["errors"].push_back(to_json(one));
     if (left_out)
@@ -420,8 +433,7 @@ void add_fit(Command& program, Invocation& invocation) {
   Command command = program.add_subcommand(
       "fit", "Find constants that measured rows of suites determine, and test them on the rows left");
   auto options = std::make_shared<FitOptions>();
-  command
-      .add_option("suite", options->suites, "suites: names that `stepcast list suites` prints, or files (.json)")
+  command.add_option("suite", options->suites, "suites: names that `stepcast list suites` prints, or files (.json)")
       .required();
   command
       .add_option("--constant", options->constants,
@@ -436,15 +448,16 @@ void add_fit(Command& program, Invocation& invocation) {
       .type_name("AXIS[!]=VALUE,...")
       .one_value_a_time();
   command
-      .add_option("--leave-out", options->leave_out,
-                  "leave each value of this axis (or each \"suite\") out in turn, and show how well the others foretell it")
+      .add_option(
+          "--leave-out", options->leave_out,
+          "leave each value of this axis (or each \"suite\") out in turn, and show how well the others foretell it")
       .type_name("AXIS");
   add_sets(command, options->sets,
            "change a field of the suites' scenarios that have it first: /json/pointer=value (repeatable)");
-  command
-      .add_option("--write", options->part, "write the fitted stack or cluster as a file for scenarios")
+  command.add_option("--write", options->part, "write the fitted stack or cluster as a file for scenarios")
       .type_name("PATH");
-  command.add_option("--json", options->json, "write JSON; - is standard output, instead of the text").type_name("PATH");
+  command.add_option("--json", options->json, "write JSON; - is standard output, instead of the text")
+      .type_name("PATH");
   add_jobs(command, options->jobs);
   command.footer(
       "Example: stepcast fit lambda-v100 --constant /stack/backward_slowdown=1..2 --leave-out workload --write stack.json");

@@ -84,9 +84,8 @@ double CollectiveRounds::run_round(const SimulatedRound& round, double block, co
   const double start = now();
   await(start_messages(messages_, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
   const double took = now() - start, wire = overlaps ? took : std::max(0.0, took - latency);
-  const RoundPace pace =
-      pace_of(Seconds(latency), Seconds(wire), Bytes(block) * round.load.copies,
-              slice_share(cluster_.stack, Bytes(block * round.load.largest)));
+  const RoundPace pace = pace_of(Seconds(latency), Seconds(wire), Bytes(block) * round.load.copies,
+                                 slice_share(cluster_.stack, Bytes(block * round.load.largest)));
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
   sleep(beyond(pace.next.si(), took) +
         (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));

@@ -11,9 +11,7 @@
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
     : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
@@ -28,10 +26,9 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
   const Participant& self = *track.participant;
   const bool is_worker = self.role == Role::worker, is_push = work.exchange == ShardExchange::push;
   // A worker copies bytes to and from other hosts; a shard's host waits for those who copy most.
-  const double copying =
-      (is_worker ? worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located, self.index)
-                 : longest_worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located))
-          .si();
+  const double copying = (is_worker ? worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located, self.index)
+                                    : longest_worker_copies(cluster_, work.shard_bytes, graph_.shards_co_located))
+                             .si();
   const double start = now();
   // A push begins with copying out and a pull ends with copying in. The shard's buffer is in use until then.
   if (is_push && is_worker) sleep(copying);

@@ -36,7 +36,7 @@ struct FoldedRound {
   };
   std::shared_ptr<const Flows> flows;  ///< shared by rounds with the same messages
   RoundLoad load;
-  int times = 1;  ///< number of rounds that are alike
+  int times = 1;          ///< number of rounds that are alike
   bool has_last = false;  ///< whether the collective's last round is one of them
 };
 

@@ -147,7 +147,8 @@ TEST_CASE("bytes that the busiest worker copies") {
   CHECK(shard_exchange_cost(shards, 8, true).total_copied() == 17_B);  // workers 3 to 7 host no shard
   // A shard on every host: worker 0, with the smallest share at home, copies most.
   CHECK(shard_exchange_cost(shards, 3, true).total_copied() == 14_B);
-  CHECK(shard_exchange_cost(std::vector<Bytes>{3_B, 0_B, 9_B}, 3, true).total_copied() == 12_B);  // worker 1 keeps nothing
+  CHECK(shard_exchange_cost(std::vector<Bytes>{3_B, 0_B, 9_B}, 3, true).total_copied() ==
+        12_B);  // worker 1 keeps nothing
   CHECK(neighbour_exchange_cost(5_B, 4).total_copied() == 10_B);
 }
 

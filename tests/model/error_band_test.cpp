@@ -423,3 +423,17 @@ TEST_CASE("transfer: types without a peak go, and nothing measured is refused") 
   assumed.memory_bandwidth.evidence = Evidence::datasheet;
   CHECK_THROWS_WITH(transfer(assumed, datasheet, datasheet, "moved"), ContainsSubstring("holds no measurement"));
 }
+
+TEST_CASE("a stack's spread is a band of its own, and widens a profile's") {
+  // spread 0.1: e^(1.644854·0.1) = 1.178786. One worker has no exchange, and no band.
+  Scenario scenario = scenario_of(star_cluster(4, 10_Gbps, 25_us), AllReduceStrategy{});
+  scenario.cluster.stack.spread = 0.1;
+  const Workload w = simple_workload(10_ms, 20_ms, 1_ms, 1_MB);
+  const StepGraph graph = build_step_graph(scenario, w);
+  const ErrorBand band = error_band(scenario, graph, {}, 100_ms);
+  REQUIRE(band.band);
+  CHECK(std::abs(band.band->low.si() / 0.0848330 - 1) < 1e-5);
+  CHECK(std::abs(band.band->high.si() / 0.1178786 - 1) < 1e-5);
+  scenario.cluster.workers = 1;
+  CHECK_FALSE(error_band(scenario, build_step_graph(scenario, w), {}, 100_ms).band);
+}

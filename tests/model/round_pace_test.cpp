@@ -40,15 +40,18 @@ double time_of(const Cluster& cluster, Operation operation, Algorithm algorithm,
 }  // namespace
 
 TEST_CASE("rounds of slices take what a simulation of each slice takes") {
-  property("pace", [] {
-    const int rounds = integer_between(1, 12), slices = integer_between(1, 20);
-    const double latency = coin() ? 0 : positive_between(1e-6, 1e-2), wire = positive_between(1e-5, 1e-2),
-                 copies = coin() ? 0 : positive_between(1e-5, 1e-2);
-    const RoundPace pace = pace_of(Seconds(latency), Seconds(wire), Seconds(copies), 1.0 / slices);
-    const double all = (rounds - 1) * pace.next.si() + pace.last.si();
-    require_close(sent_in_slices(rounds, slices, latency, wire, copies), all, 1e-12, "all rounds");
-    RC_ASSERT(all >= rounds * latency);  // the chain of delays
-  }, 2000);
+  property(
+      "pace",
+      [] {
+        const int rounds = integer_between(1, 12), slices = integer_between(1, 20);
+        const double latency = coin() ? 0 : positive_between(1e-6, 1e-2), wire = positive_between(1e-5, 1e-2),
+                     copies = coin() ? 0 : positive_between(1e-5, 1e-2);
+        const RoundPace pace = pace_of(Seconds(latency), Seconds(wire), Seconds(copies), 1.0 / slices);
+        const double all = (rounds - 1) * pace.next.si() + pace.last.si();
+        require_close(sent_in_slices(rounds, slices, latency, wire, copies), all, 1e-12, "all rounds");
+        RC_ASSERT(all >= rounds * latency);  // the chain of delays
+      },
+      2000);
 }
 
 TEST_CASE("a slice is no larger than its message") {

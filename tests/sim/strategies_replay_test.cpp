@@ -90,7 +90,8 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           strategy.exchange = exchange;
           Cluster cluster = star(p);
           // A worker beside one of several shards copies less than others, which the equations leave out.
-          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
+          if (placement == ServerPlacement::co_located && shards > 1 && shards < p)
+            cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
           cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)),
                            scenario_of(cluster, strategy)});
         }

@@ -20,12 +20,12 @@ TEST_CASE("a line through four points, with its intervals") {
   // r = a + b·x - y. Means 1.5 and 2.5, Σ(x - 1.5)(y - 2.5) = 4.7, Σ(x - 1.5)² = 5: b = 0.94, a = 2.5 - 1.5·0.94 = 1.09.
   // Then r = -0.01, 0.13, -0.23, 0.11; Σr² = 0.082, s² = 0.082/2. Standard errors: s/√5 and s·√(1/4 + 1.5²/5).
   // Student's t of 2 degrees: 4.302653.
-  const auto fit = fit_least_squares({parse_axis_range("0..5.5"), parse_axis_range("0..5.5")},
-                                     [](const std::vector<double>& v) {
-                                       std::vector<double> residuals;
-                                       for (int i = 0; i < 4; ++i) residuals.push_back(v[0] + v[1] * kX[i] - kY[i]);
-                                       return residuals;
-                                     });
+  const auto fit =
+      fit_least_squares({parse_axis_range("0..5.5"), parse_axis_range("0..5.5")}, [](const std::vector<double>& v) {
+        std::vector<double> residuals;
+        for (int i = 0; i < 4; ++i) residuals.push_back(v[0] + v[1] * kX[i] - kY[i]);
+        return residuals;
+      });
   REQUIRE(fit);
   const double s = std::sqrt(0.041), t = 4.302653;
   CHECK(fit->constants[0].value == 1.09);
@@ -45,12 +45,12 @@ TEST_CASE("a line through four points, with its intervals") {
 }
 
 TEST_CASE("rows that tell only a sum determine neither part") {
-  const auto fit = fit_least_squares({parse_axis_range("0..5.5"), parse_axis_range("0..5.5")},
-                                     [](const std::vector<double>& v) {
-                                       std::vector<double> residuals;
-                                       for (const double y : kY) residuals.push_back(v[0] + v[1] - y);
-                                       return residuals;
-                                     });
+  const auto fit =
+      fit_least_squares({parse_axis_range("0..5.5"), parse_axis_range("0..5.5")}, [](const std::vector<double>& v) {
+        std::vector<double> residuals;
+        for (const double y : kY) residuals.push_back(v[0] + v[1] - y);
+        return residuals;
+      });
   REQUIRE(fit);
   require_close(2.5, fit->constants[0].value + fit->constants[1].value, 1e-3, "the mean");
   CHECK_FALSE(fit->constants[0].low);
@@ -68,10 +68,10 @@ TEST_CASE("a single row is met, which tells nothing") {
 }
 
 TEST_CASE("a constant without effect moves nothing, and has no interval") {
-  const auto fit = fit_least_squares({parse_axis_range("1.5..4.5"), parse_axis_range("1.5..4.5")},
-                                     [](const std::vector<double>& v) {
-                                       return std::vector{v[0] - 2, v[0] - 2.2, v[0] - 2.4};
-                                     });
+  const auto fit =
+      fit_least_squares({parse_axis_range("1.5..4.5"), parse_axis_range("1.5..4.5")}, [](const std::vector<double>& v) {
+        return std::vector{v[0] - 2, v[0] - 2.2, v[0] - 2.4};
+      });
   REQUIRE(fit);
   require_close(2.2, fit->constants[0].value, 1e-3, "the mean");
   CHECK(fit->constants[1].moves == 0);

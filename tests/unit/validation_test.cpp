@@ -225,8 +225,8 @@ TEST_CASE("a suite beside its report") {
   CHECK(v.unmeasured == 1);
   CHECK(v.notes == report.points[1].notes);
   CHECK(summary_table({v}) ==
-        "errors of time  rows  median     p90     bias  tau  largest  of the row\n"
-        "s                  1  25.0 %  25.0 %  +25.0 %    -  +25.0 %  workers = 4\n");
+        "errors of time  rows  median     p90     bias  tau  in band  largest  of the row\n"
+        "s                  1  25.0 %  25.0 %  +25.0 %    -        -  +25.0 %  workers = 4\n");
 
   suite.measurements.push_back({2, MeasuredQuantity::algbw, 1e9, {}, Evidence::measured, {}});
   try {
@@ -281,5 +281,21 @@ TEST_CASE("tables and CSV name fitted and recalled rows") {
   // Rates of 80 and 88 per second are times of 1/80 and 1/88 s: (1/88)/(1/80) - 1 = -1/11.
   const std::string csv = to_csv({v});
   CHECK(csv.starts_with(
-      "suite,point,quantity,unit,measured,spread,predicted,error,workers,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,1,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,-0.0909090909"));
+      "suite,point,quantity,unit,measured,spread,predicted,error,inside,workers,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,,1,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,-0.0909090909"));
+}
+
+TEST_CASE("measurements inside the forecast's error band are counted") {
+  // A forecast of 100 ms with a band of 0.8 to 1.25 of it: 80 to 125 ms. Fitted rows and rows without a band do not count.
+  std::vector<ValidationRow> rows{row("a", "1", 0.081, 0.1), row("a", "2", 0.124, 0.1), row("a", "4", 0.126, 0.1),
+                                  fitted(row("b", "1", 0.1, 0.1), "the link"), row("b", "2", 0.1, 0.1)};
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) rows[i].band = Band{0.8_s, 1.25_s};
+  // A rate of 10 /s is a time of 0.1 s: measured 8 /s is 1.25 times as long.
+  rows.push_back(row("c", "1", 8.1, 10));
+  rows.back().quantity = MeasuredQuantity::throughput;
+  rows.back().band = Band{0.8_s, 1.25_s};
+  const ValidationSummary summary = summary_of(rows, {});
+  CHECK(summary.banded == 4);
+  CHECK(summary.inside == 3);
+  CHECK(rows[2].is_inside() == std::optional(false));
+  CHECK_FALSE(rows[4].is_inside());
 }
