@@ -385,7 +385,7 @@ expect 0 --version && prints_something
 suite='{"name": "own", "source": "made up", "study": {"workload": "resnet50-v100", "cluster": {"workers": [1, 2], "link": {"bandwidth": "10Gbps"}}},
   "measurements": [{"at": {"workers": 1}, "throughput": 300}], "tolerance": {"largest": LIMIT}}'
 printf '%s' "${suite/LIMIT/0.2}" >suite.json
-expect 0 validate ../suite.json && prints 'own                1   9.1 %  9.1 %  -9.1 %    -   -9.1 %  workers = 1'
+expect 0 validate ../suite.json && prints 'own                1   9.1 %  9.1 %  -9.1 %    -        -   -9.1 %  workers = 1'
 expect 0 validate ../suite.json --csv - && prints 'own,workers = 1,throughput,samples/s,300,,'
 expect 0 validate ../suite.json --csv errors.csv --json errors.json && leaves 'errors.csv errors.json result.csv result.json'
 python3 -c '
