@@ -13,19 +13,17 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/study/suite.hpp"
-#include "models/validation/changed_suite.hpp"
 #include "models/validation/fit.hpp"
 #include "models/validation/row_selection.hpp"
 #include "models/validation/validation_writers.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/answer_study.hpp"
-#include "sim/answer/asked.hpp"
 #include "sim/answer/field_points.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/suite_files.hpp"
+#include "sim/program/training.hpp"
 #include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
 
@@ -87,126 +85,6 @@ std::string part_to_write(const std::vector<Field>& fields) {
                        fmt::format("writes a stack or a cluster, and {} is in {}; fit the constants of one part",
                                    field.pointer, part_of(field)));
   return part;
-}
-
-/// Suites at values of the constants, and the rows that are trained.
-class Training {
- public:
-  Training(std::vector<Suite> suites, std::vector<Override> changes, std::vector<Field> fields, int jobs)
-      : suites_(std::move(suites)), changes_(std::move(changes)), fields_(std::move(fields)), jobs_(jobs) {}
-
-  /// Trains only rows for which this holds, too.
-  void train(RowCondition condition) { conditions_.push_back(std::move(condition)); }
-
-  [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
-
-  /// Without values: as the suites and --set have them. A constant changes the suites that have its field.
-  [[nodiscard]] std::vector<Suite> suites_at(const std::vector<double>& values) const {
-    std::vector<Override> all = changes_;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      all.push_back({fields_[i].pointer, field_value(fields_[i].range, values[i]), "--constant", fields_[i].pointer});
-    std::vector<Suite> changed;
-    for (const Suite& suite : suites_)
-      changed.push_back(all.empty() ? suite : changed_suite(suite, all, default_library(), inspect_platform));
-    return changed;
-  }
-
-  [[nodiscard]] std::vector<Validation> at(const std::vector<double>& values) const {
-    std::vector<Validation> validations;
-    for (const Suite& suite : suites_at(values))
-      validations.push_back(validate(suite, answer_whole_study(suite.study, jobs_)));
-    return validations;
-  }
-
-  [[nodiscard]] bool is_trained(const Validation& validation, const ValidationRow& row) const {
-    return !row.fitted && is_selected(conditions_, validation.name, row);
-  }
-
-  /// The values of trained rows on an axis, each once.
-  /// @throws UsageError if there are fewer than two
-  [[nodiscard]] std::vector<std::string> values_on(const std::string& axis,
-                                                   const std::vector<Validation>& validations) const {
-    std::vector<std::string> values;
-    for (const Validation& validation : validations)
-      for (const ValidationRow& row : validation.rows) {
-        const std::string value = axis_value(axis, validation.name, row);
-        if (is_trained(validation, row) && std::find(values.begin(), values.end(), value) == values.end())
-          values.push_back(value);
-      }
-    if (values.size() < 2)
-      throw UsageError("--leave-out", fmt::format("the trained rows have {} on the axis \"{}\": nothing is left to "
-                                                  "train without it",
-                                                  values.empty() ? "no value" : "one value", axis));
-    return values;
-  }
-
-  [[nodiscard]] std::vector<double> residuals(const std::vector<Validation>& validations) const {
-    std::vector<double> all;
-    for (const Validation& validation : validations)
-      for (const ValidationRow& row : validation.rows)
-        if (is_trained(validation, row)) all.push_back(std::log1p(row.error()));
-    return all;
-  }
-
-  /// Root mean square of the published spreads of trained rows; 0 if none is known.
-  [[nodiscard]] double published_spread(const std::vector<Validation>& validations) const {
-    double sum = 0;
-    int rows = 0;
-    for (const Validation& validation : validations)
-      for (const ValidationRow& row : validation.rows)
-        if (is_trained(validation, row) && row.spread) {
-          sum += *row.spread * *row.spread;
-          ++rows;
-        }
-    return rows == 0 ? 0 : std::sqrt(sum / rows);
-  }
-
-  /// The validations with their trained rows alone, or with the others that no constant was fitted to.
-  [[nodiscard]] std::vector<Validation> part(const std::vector<Validation>& validations, bool trained) const {
-    std::vector<Validation> some;
-    for (Validation one : validations) {
-      std::erase_if(one.rows, [&](const ValidationRow& row) { return row.fitted || is_trained(one, row) != trained; });
-      if (one.rows.empty()) continue;
-      one.summary = summary_of(one.rows, one.alternatives);
-      some.push_back(std::move(one));
-    }
-    return some;
-  }
-
- private:
-  std::vector<Suite> suites_;
-  std::vector<Override> changes_;
-  std::vector<Field> fields_;
-  std::vector<RowCondition> conditions_;
-  int jobs_;
-};
-
-/// Refuses suites that the equations do not forecast.
-void require_equations(const std::vector<Suite>& suites) {
-  AskedEvaluators asked;
-  for (const Suite& suite : suites)
-    for (const MeasuredPoint& m : suite.measurements)
-      if (asked.of(suite.study.points[m.point].scenario).evaluators.replay)
-        throw UsageError(
-            fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
-                        "many times; --set /evaluation/evaluator=equations does so here",
-                        suite.name));
-}
-
-/// Refuses constants that the rows cannot tell: more than rows, or without effect on them.
-void require_determined(const Fit& fit, const std::vector<Field>& fields, double published) {
-  if (fit.rows < fields.size())
-    throw UsageError(
-        fmt::format("{} constants from {} trained row{}: there are infinitely many answers; train more "
-                    "rows, or fit fewer constants",
-                    fields.size(), fit.rows, fit.rows == 1 ? "" : "s"));
-  const double spread = published > 0 ? published : fit.spread;
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (const double moves = fit.constants[i].moves; moves == 0 || moves < spread)
-      throw UsageError(fmt::format(
-          "{}: between the ends of its range the trained rows move by {:.2g} %, less than their spread of {:.2g} %{}; "
-          "they do not determine it, so leave it out",
-          fields[i].pointer, 100 * moves, 100 * spread, published > 0 ? "" : " about the fit"));
 }
 
 std::string interval_text(const AxisRange& range, const FittedConstant& one, std::size_t rows, std::size_t constants) {
@@ -305,32 +183,6 @@ std::vector<NamedSummary> errors_of(const Training& training, const std::vector<
       if (!trained && fitted) add_suites(part, all);
     }
   return all;
-}
-
-/// The constants fitted to a training's rows.
-struct Fitted {
-  Fit fit;
-  std::vector<double> values;
-};
-
-/// @throws UsageError for constants that the rows do not determine; ScenarioError if no tried value is possible
-Fitted fitted(const Training& training, const std::vector<Validation>& before) {
-  std::vector<AxisRange> ranges;
-  for (const Field& field : training.fields()) ranges.push_back(field.range);
-  std::optional<ScenarioError> first_fault;
-  auto fit = fit_least_squares(ranges, [&](const std::vector<double>& values) -> std::vector<double> {
-    try {
-      return training.residuals(training.at(values));
-    } catch (const ScenarioError& error) {
-      if (!first_fault) first_fault = error;
-      return {};
-    }
-  });
-  if (!fit) throw ScenarioError(*first_fault);
-  require_determined(*fit, training.fields(), training.published_spread(before));
-  Fitted found{std::move(*fit), {}};
-  for (const FittedConstant& one : found.fit.constants) found.values.push_back(one.value);
-  return found;
 }
 
 /// Leaves each value of an axis out in turn, and forecasts its rows by the constants fitted to the others.
