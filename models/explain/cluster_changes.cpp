@@ -89,8 +89,11 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   Cluster::describe(visitor, numbers);
   TwiceAsGood of_stack("/stack", changes);
   Stack::describe(of_stack, numbers.stack);
-  Stack no_costs;
+  Stack no_costs;  // with what takes no time
   no_costs.name = numbers.stack.name;
+  no_costs.description = numbers.stack.description;
+  no_costs.spread = numbers.stack.spread;
+  no_costs.origins = numbers.stack.origins;
   if (numbers.stack != no_costs)
     changes.add(ChangeOf::cluster, "no stack: software that takes no time", {{"/stack", Json::object()}});
   // A platform file has its own links.

@@ -78,6 +78,7 @@ class Exchanges {
   }
 
  private:
+  /// Of a worker's own encoding and decoding; nothing beside a whole codec.
   [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const {
     return whole_ ? Seconds{} : price(kernels, *input_.rates);
   }
@@ -102,9 +103,9 @@ class Exchanges {
 
   void all_to_all(CodedExchange& exchange) const {
     const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
-    exchange.stages = {
-        {time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-        {time(recode_kernels(part, p_)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+    exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
+                       {price(recode_kernels(part, p_), *input_.rates),
+                        {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
     exchange.decode = time(decode_kernels(plan_, 1));
     const bool keeps_some = compressors()[input_.compressor.index()].of == CompressorClass::sparsification ||
                             std::holds_alternative<QsparseLocalSgd>(input_.compressor);
@@ -118,7 +119,7 @@ class Exchanges {
     CollectiveChoice ring = choice_;
     ring.algorithm = Algorithm::ring;
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
-    all_reduce.recode = time(hop_kernels(input_.compressor, slice));
+    all_reduce.recode = price(hop_kernels(input_.compressor, slice), *input_.rates);
     exchange.payload = all_reduce.bytes;
     exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
     exchange.decode = time(decode_kernels(plan_, 1));
@@ -223,10 +224,9 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     return coded;
   }
   const CodecPlan plan = make_plan(input.compressor, part.tensors);
+  // A whole codec is a worker's; a server sums by the method's kernels.
   const std::optional<Seconds> whole = whole_time(input, part.tensors);
-  const auto time = [&](const std::vector<CodecKernel>& kernels) {
-    return whole ? Seconds{} : price(kernels, *input.rates);
-  };
+  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
   coded.assumed = plan.assumed;
   coded.encode = whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
   coded.push = payload(plan) * part.share;
@@ -234,7 +234,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
   const int decoded = plan.summable() ? 1 : messages;
   coded.sum = time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
   if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
-  if (two_way) coded.decode = time(sum_kernels(plan, 1));
+  if (two_way && !whole) coded.decode = time(sum_kernels(plan, 1));
   return coded;
 }
 

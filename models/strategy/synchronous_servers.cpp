@@ -3,10 +3,9 @@
 // Dedicated servers, or one co-located shard, use one link direction for pushes and the other for pulls, so each has a
 // stream. Several co-located shards use the same links for both, so pushes and pulls share one stream. Its order is the
 // order in which they would be ready on a worker of speed 1 in an isolated step. Without duplex, one stream has both,
-// too. Since this order depends on times, an
-// improvement may make a step longer (docs/monotonicity.md). A sender has one bucket in flight at a time. A worker
-// pushes the next bucket when all shards have the last one. A shard sends the next bucket when all workers have the
-// last one.
+// too. Since this order depends on times, an improvement may make a step longer (docs/monotonicity.md). A sender has one
+// bucket in flight at a time. A worker pushes the next bucket when all shards have the last one. A shard sends the next
+// bucket when all workers have the last one.
 //
 // With sums in machines of g workers, a bucket of n bytes is first reduce-scattered inside each machine. A worker then
 // pushes and pulls n/g, and the machine's workers gather what came back. Both go beside the pushes and pulls of other

@@ -134,7 +134,9 @@ Validation validate(const Suite& suite, const Report& report) {
                                    name_of(m.quantity)));
     validation.rows.push_back(
         {point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted, point.workers});
-    if (const Seconds step = point.answers.shown().step; point.band)
+    // Ratios of two forecasts have no band: what moves one moves the other.
+    const bool is_ratio = m.quantity == MeasuredQuantity::speedup || m.quantity == MeasuredQuantity::scaling_efficiency;
+    if (const Seconds step = point.answers.shown().step; point.band && !is_ratio)
       validation.rows.back().band = Band{Seconds(point.band->low / step), Seconds(point.band->high / step)};
     if (!measured.insert(m.point).second) continue;
     for (const Note& note : point.notes)

@@ -94,7 +94,7 @@ std::string interval_text(const AxisRange& range, const FittedConstant& one, std
 
 /// The stack or cluster of the first trained row, with the constants and where they are from.
 /// @param name    of the part
-/// @param spread  of rows left out in turn, or else of the trained rows about the fit
+/// @param spread  of rows left out in turn; 0: not known
 Json written_part(const Training& training, const std::string& part, const std::string& name, double spread,
                   const std::vector<double>& values, const Fit& fit, const std::string& rows) {
   const std::vector<Suite> suites = training.suites_at(values);
@@ -103,10 +103,10 @@ Json written_part(const Training& training, const std::string& part, const std::
     for (std::size_t r = 0; r < found[s].rows.size(); ++r) {
       if (!training.is_trained(found[s], found[s].rows[r])) continue;
       Cluster cluster = suites[s].study.points[suites[s].measurements[r].point].scenario.cluster;
+      if (part == "cluster") return write_value(cluster, QuantityText::brief);
       cluster.stack.name = name;
       cluster.stack.spread = spread;
       cluster.stack.description = fmt::format("Fitted by stepcast fit to {}", rows);
-      if (part == "cluster") return write_value(cluster, QuantityText::brief);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const Field& field = training.fields()[i];
         const std::string constant = field.pointer.substr(std::string_view("/stack/").size());
@@ -192,11 +192,20 @@ struct LeftOut {
   double spread = 0;                 ///< root mean square of ln(forecast/measured) of these rows
 };
 
+/// Adds the parts' rows to those of the suites of the same name.
+void append(const std::vector<Validation>& parts, std::vector<Validation>& all) {
+  for (const Validation& part : parts) {
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Validation& one) { return one.name == part.name; });
+    if (same == all.end()) all.push_back(part);
+    else same->rows.insert(same->rows.end(), part.rows.begin(), part.rows.end());
+  }
+}
+
 LeftOut leave_out(const Training& all, const std::string& axis, const std::vector<Validation>& before) {
   LeftOut out;
   out.text = fmt::format("\neach value of {} left out in turn, forecast by constants fitted to the others:\n", axis);
-  std::vector<Validation> unfitted = all.part(before, true), forecast = unfitted;
-  for (Validation& one : forecast) one.rows.clear();
+  std::vector<Validation> unfitted, forecast;  // the same rows
   for (const std::string& value : all.values_on(axis, before)) {
     Training others = all;
     others.train({axis, {value}, true});
@@ -206,18 +215,18 @@ LeftOut leave_out(const Training& all, const std::string& axis, const std::vecto
     } catch (const UsageError& undetermined) {
       out.text += fmt::format("  without {}: no forecast of its rows; {}\n", value, undetermined.what());
       continue;
+    } catch (const ScenarioError& impossible) {
+      out.text += fmt::format("  without {}: no forecast of its rows; {}\n", value, impossible.what());
+      continue;
     }
     out.text += fmt::format("  without {}: {}\n", value, fmt::join(settings(all.fields(), turn.values), " "));
     Training own = all;
     own.train({axis, {value}, false});
-    for (const Validation& part : own.part(own.at(turn.values), true)) {
-      const auto suite =
-          std::find_if(forecast.begin(), forecast.end(), [&](const Validation& one) { return one.name == part.name; });
-      suite->rows.insert(suite->rows.end(), part.rows.begin(), part.rows.end());
-    }
+    append(own.part(before, true), unfitted);
+    append(own.part(own.at(turn.values), true), forecast);
   }
-  std::erase_if(forecast, [](const Validation& one) { return one.rows.empty(); });
-  for (Validation& one : forecast) one.summary = summary_of(one.rows, one.alternatives);
+  for (std::vector<Validation>* list : {&unfitted, &forecast})
+    for (Validation& one : *list) one.summary = summary_of(one.rows, one.alternatives);
   std::vector<double> residuals;
   for (const Validation& one : forecast)
     for (const ValidationRow& row : one.rows) residuals.push_back(std::log1p(row.error()));
@@ -232,6 +241,7 @@ LeftOut leave_out(const Training& all, const std::string& axis, const std::vecto
 int run(const FitOptions& options, const Invocation& invocation) {
   const std::vector<Field> fields = fields_of(options.constants);
   const std::string part = options.part.empty() ? "" : part_to_write(fields);
+  if (options.part == "-") throw UsageError("--write", "- is no file: a stack is named like its file");
   const std::vector<std::filesystem::path> files = suite_files(options.suites);
   check_outputs({files.begin(), files.end()}, {options.part, options.json});
   std::vector<Suite> suites;
@@ -259,7 +269,7 @@ int run(const FitOptions& options, const Invocation& invocation) {
   if (!options.part.empty()) {
     write_output(options.part,
                  json_text(written_part(training, part, std::filesystem::path(options.part).stem().string(),
-                                        left_out ? left_out->spread : fit.spread, values, fit, trained)));
+                                        left_out ? left_out->spread : 0.0, values, fit, trained)));
     text += fmt::format("wrote the {} {}\n", part, options.part);
   }
   if (options.json != "-") write_output("-", text);

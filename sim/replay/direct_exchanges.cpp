@@ -11,8 +11,6 @@
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
-namespace {}  // namespace
-
 DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
     : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {

@@ -327,6 +327,10 @@ TEST_CASE("a device's whole codec takes the place of a method's kernels") {
   server.shards = 2;
   s.strategy = server;
   require_close(codec.si(), work(Phase::encode).si(), 1e-12, "for two shards, which each get half of every tensor");
+  Seconds served{};  // by the method's kernels: the whole codec is a worker's
+  for (const Task& task : build_step_graph(s, two_tensors()).tasks)
+    if (const auto* serve = std::get_if<ServeWork>(&task.work)) served += serve->time.front();
+  CHECK(served > 0_s);
   s.strategy = carried_by(Carrier::automatic);
   s.compressor = SignSgd{};  // not timed: kernels
   CHECK(work(Phase::decode) > 0_s);

@@ -436,6 +436,7 @@ expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --set /evalu
 expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train colour=1 && says 'no suite has the axis "colour"'
 expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train workers=3 && says 'no row has the value "3"'
 expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --train workers!=1 && says 'no row is left'
+expect 2 fit ../suite.json --constant /stack/host_cost=0ns/B..1ns/B --write - && says '- is no file'
 expect 2 fit ../suite.json --constant /workload/update=1us..1ms --write part.json && says '--write: writes a stack or a cluster'
 # 8 workers fill nodes of 1, 2, 4 and 8; no bandwidth makes nodes of 3 possible.
 nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
