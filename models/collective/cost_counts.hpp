@@ -68,6 +68,14 @@ struct Prices {
 struct PricedCost {
   Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{};
   [[nodiscard]] Seconds total() const { return latency + bandwidth + copies + reduction + setup; }
+  PricedCost& operator+=(const PricedCost& other) {
+    latency += other.latency;
+    bandwidth += other.bandwidth;
+    copies += other.copies;
+    reduction += other.reduction;
+    setup += other.setup;
+    return *this;
+  }
 };
 
 /// T = sum over paths of (messages·α + wire·β + copied·h) + reduced·γ + S, and 0 without any message (p = 1). On the

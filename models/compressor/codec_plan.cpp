@@ -82,8 +82,9 @@ Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) 
     }
     const auto known = rates.measured.find(one.kernel);
     const KernelRates& measured = known == rates.measured.end() ? rates.all : known->second;
-    const Seconds launch = measured.time({}, {});
-    sum += one.repeats * (launch + rates.slowdown * (measured.time(one.read + one.written, one.flops) - launch));
+    const Seconds time = measured.time(one.read + one.written, one.flops);
+    sum += one.repeats * time;
+    if (rates.slowdown != 1) sum += one.repeats * (rates.slowdown - 1) * (time - measured.time({}, {}));
   }
   return sum;
 }

@@ -64,11 +64,7 @@ constexpr std::size_t kMostTasks = 12;
 /// A task with the times and terms of two.
 CriticalTask added(CriticalTask a, const CriticalTask& b) {
   a.time += b.time;
-  a.communication.latency += b.communication.latency;
-  a.communication.bandwidth += b.communication.bandwidth;
-  a.communication.copies += b.communication.copies;
-  a.communication.reduction += b.communication.reduction;
-  a.communication.setup += b.communication.setup;
+  a.communication += b.communication;
   return a;
 }
 

@@ -14,11 +14,16 @@ struct HostCosts {
   int workers_of_machine = 1;
   int workers = 1;  ///< ranks from this number on are dedicated servers
 
-  /// Of a message between two ranks; 0 within a rank.
+  /// The cost of a message between two ranks; 0 within a rank.
   [[nodiscard]] SecondsPerByte of(int a, int b) const {
     if (a == b) return {};
     const bool same = a < workers && b < workers && a / workers_of_machine == b / workers_of_machine;
     return same ? inside : between;
+  }
+  /// The cost of messages to both ring neighbours, or from them; two workers have one neighbour.
+  [[nodiscard]] SecondsPerByte with_neighbours(int rank) const {
+    const SecondsPerByte next = of(rank, (rank + 1) % workers);
+    return workers > 2 ? next + of(rank, (rank + workers - 1) % workers) : next;
   }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
   /// Whether messages among workers are of both classes, and these differ.

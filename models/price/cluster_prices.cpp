@@ -1,5 +1,7 @@
 #include "models/price/cluster_prices.hpp"
 
+#include <algorithm>
+
 #include "models/collective/direct.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/protocols.hpp"
@@ -10,14 +12,12 @@
 namespace stepcast {
 namespace {
 
-/// The messages with both ring neighbours.
-Round neighbour_round(int p) {
-  Round round;
-  for (int rank = 0; rank < p; ++rank) {
-    round.push_back({rank, (rank + 1) % p, {0, 1}});
-    if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
-  }
-  return round;
+/// The longest copies of a worker with both ring neighbours, for each byte.
+SecondsPerByte longest_neighbour_copies(const HostCosts& costs) {
+  SecondsPerByte longest{};
+  if (costs.any())
+    for (int rank = 0; rank < costs.workers; ++rank) longest = std::max(longest, costs.with_neighbours(rank));
+  return longest;
 }
 
 }  // namespace
@@ -58,8 +58,14 @@ bool ClusterPrices::neighbours_are_routed() const {
 
 const RoundFlows& ClusterPrices::neighbour_flows() const {
   if (!cache_.neighbours) {
+    const int p = ideal_.workers;
+    Round round;
+    for (int rank = 0; rank < p; ++rank) {
+      round.push_back({rank, (rank + 1) % p, {0, 1}});
+      if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
+    }
     Fabric fabric(ideal_, 0);
-    cache_.neighbours.emplace(followed_flows(neighbour_round(ideal_.workers), fabric));
+    cache_.neighbours.emplace(followed_flows(round, fabric));
   }
   return *cache_.neighbours;
 }
@@ -68,7 +74,7 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
   const CostTerms terms = neighbour_exchange_cost(bytes, ideal_.workers);
   PricedCost cost = price(terms, paths_);
   cost.setup = Seconds{};
-  cost.copies = bytes * load_of(neighbour_round(ideal_.workers), host_costs(ideal_)).copies;
+  cost.copies = bytes * longest_neighbour_copies(host_costs(ideal_));
   if (!neighbours_are_routed()) return cost;
   const RoundFlows::Duration time = neighbour_flows().duration(bytes);
   cost.latency = time.latency;

@@ -164,20 +164,15 @@ ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, con
   const std::vector<bool> exact = followed(all, call.bytes);
   Priced sum{price(terms, paths_), {}};
   sum.cost.latency = sum.cost.bandwidth = sum.cost.copies = Seconds{};
-  const auto add = [&](const PricedCost& one) {
-    sum.cost.latency += one.latency;
-    sum.cost.bandwidth += one.bandwidth;
-    sum.cost.copies += one.copies;
-  };
   for (std::size_t i = 0; i < all.rounds.size(); ++i) {
     const PricedRound& round = all.rounds[i];
     const Bytes block = all.block(round, call.bytes);
     if (exact[i]) {
-      add(time_of(round, block, round.flows->duration(block).bandwidth));
+      sum.cost += time_of(round, block, round.flows->duration(block).bandwidth);
       continue;
     }
     const Seconds least = round.flows->least_wire(block), most = round.flows->most_wire(block);
-    add(time_of(round, block, (least + most) / 2.0));
+    sum.cost += time_of(round, block, (least + most) / 2.0);
     // A round's time grows with that on the wire, but no faster.
     sum.slack += (most - least) / 2.0 * round.times;
   }

@@ -78,7 +78,7 @@ class Exchanges {
   }
 
  private:
-  /// Of a worker's own encoding and decoding; nothing beside a whole codec.
+  /// A worker's own kernels take this; beside a whole codec, nothing.
   [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const {
     return whole_ ? Seconds{} : price(kernels, *input_.rates);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSuite = "suite";
 
-/// Splits at commas. Of known values that fit, the longest is taken.
+/// Splits at commas. Each part is the longest known value that fits.
 std::vector<std::string> split(std::string_view text, const std::string& axis, const std::set<std::string>& known) {
   std::vector<std::string> values;
   for (;;) {

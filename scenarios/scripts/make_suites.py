@@ -95,7 +95,7 @@ def micros(text):
 # --- HKBU ----------------------------------------------------------------------------------------------------------------
 
 # A stack's spread is how far the rows that its constants were fitted to are off them.
-# What hosts copy for NCCL over TCP, fitted with a whole suite left out: stepcast fit hkbu-10gbe horovod-2017 allreduce-shaped
+# NCCL's copies over TCP, fitted with a whole suite left out: stepcast fit hkbu-10gbe horovod-2017 allreduce-shaped
 # --set /evaluation/evaluator=equations --constant /stack/host_cost=0ns/B..1ns/B --leave-out suite --train "variant=...", the
 # variants of NCCL's all-reduces over TCP.
 NCCL_TCP = {"hkbu": "0.1426ns/B", "horovod": "0.136ns/B", "shaped": "0.1733ns/B"}
@@ -212,13 +212,13 @@ def make_hkbu(writer):
         writer.workload(name, base, 64 / single[model], 64, f"Proportions: workloads/{base}.json (a V100; see there). Scale: fitted to {single[model]} samples/s at batch 64 on one GPU, HKBU-HPML/ddl-benchmarks results/2020-05-29.")
     hkbu(writer, "hkbu-10gbe", "10GbE with TCP/IP", "10Gbps", "25us", True, list(HKBU_TABLES), {"name": "horovod-nccl-tcp, as the other suites have it", "host_cost": NCCL_TCP["hkbu"], "spread": 0.084},
          "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 10 Gb/s Ethernet: all-reduce or servers, after or during backward?",
-         f"{HKBU_COMMON}What hosts copy for NCCL is fitted to horovod-2017 and allreduce-shaped alone (0.143 ns/B), so no row here sets it. Off for BERT-Base: "
+         f"{HKBU_COMMON}Hosts' copies for NCCL are fitted to horovod-2017 and allreduce-shaped alone (0.143 ns/B), so no row here sets them. Off for BERT-Base: "
          "during backward its all-reduce is 12 to 17 % too fast in one machine, and in buckets 15 % on 32 GPUs; its servers are 12 to 18 % too slow there. The cause is not known.")
     for model, suffix, operation, spread in (("ResNet-50", "", "680us", 0.093), ("BERT-Base", "-bert", "517us", 0.029)):
         other = next(name for name in HKBU_TABLES if name != model)
         hkbu(writer, f"hkbu-100gib{suffix}", "100GbIB with RDMA", "100Gbps", "5us", False, [model], {"name": f"horovod-nccl, as {other} has it", "operation_cost": operation, "spread": spread},
              f"{model} on 1 to 32 GPUs, four a machine, 100 Gb/s InfiniBand: all-reduce or servers, after or during backward?",
-             f"{HKBU_COMMON}What an operation of Horovod takes to begin is fitted to {other}'s rows ({operation}), so no row here sets it."
+             f"{HKBU_COMMON}The time for an operation of Horovod to begin is fitted to {other}'s rows ({operation}), so no row here sets it."
              + (" Off during backward on any number of machines: 4 to 10 % too fast tensor by tensor, 12 to 16 % in buckets, 17 to 18 % over servers. The cause is not known." if suffix else ""))
     hkbu_bytescheduler(writer, "hkbu-bytescheduler-10gbe", "10GbE with TCP/IP", "10 Gb/s Ethernet", "10Gbps", "25us", "Off upwards for ResNet-50 by all-reduce. Already in one machine ByteScheduler took 389 ms a step, where the source's WFBP took 252 ms. Off upwards for BERT-Base over servers, as in hkbu-10gbe without ByteScheduler.")
     hkbu_bytescheduler(writer, "hkbu-bytescheduler-100gib", "100GbIB with RDMA", "100 Gb/s InfiniBand", "100Gbps", "5us", "Off upwards for ResNet-50 by all-reduce. Already in one machine ByteScheduler took 392 ms a step, where the source's WFBP took 252 ms. Off upwards for BERT-Base, as in hkbu-100gib-bert without ByteScheduler.")
@@ -261,7 +261,7 @@ def make_shaped(writer):
     writer.suite(
         "allreduce-shaped",
         description="Point-to-point transfers and 256 MiB all-reduces over AWS nodes whose links tc shapes",
-        assumes="rings; the unshaped link's bandwidth from one point-to-point transfer, every other link at the rate and delay it was set to. What hosts copy is fitted with whole suites left out for NCCL (hkbu-10gbe and horovod-2017 give 0.173 ns/B), and with the other link for Gloo. Point to point has no stack. TCP, which long delays slow beyond their sum, is not in the forecast; NCCL hides its copies behind a link of 5 Gb/s, where the forecast adds them.",
+        assumes="rings; the unshaped link's bandwidth from one point-to-point transfer, every other link at the rate and delay it was set to. Hosts' copies for NCCL are fitted to hkbu-10gbe and horovod-2017 (0.173 ns/B). Gloo's are fitted to the other link. Point to point has no stack. TCP, which long delays slow beyond their sum, is not in the forecast; NCCL hides its copies behind a link of 5 Gb/s, where the forecast adds them.",
         source="BinhangYuan/tc_cluster_setting, results/allreduce.md (measurements/allreduce_shaped.csv): p3.2xlarge stated for the point-to-point test; MB taken as 2^20 bytes.",
         study={"variants": variants, "cluster": {"workers": 2, "link": {"bandwidth": "10Gbps"}}},
         alternatives="variant", measurements=measurements)
@@ -451,7 +451,7 @@ def make_data_parallel(writer):
         "horovod-2017",
         description="Inception V3, ResNet-101 and VGG-16 on 16 Pascal GPUs, four a machine, 25 Gb/s Ethernet: servers or all-reduce?",
         assumes="Assumed: PCIe 3.0 x16 inside a machine, latencies, Horovod's buffers of 64 MiB, and a server on every machine that holds whole tensors. Inception's auxiliary classifier is exchanged too. The single GPUs' steps are no rows here. "
-                    "What gRPC copies is fitted to Inception's and ResNet's servers (0.6 ns/B), so VGG's row tests it. What hosts copy for NCCL over TCP is fitted to hkbu-10gbe and allreduce-shaped (0.136 ns/B); over RDMA it is nothing, and what an operation takes to begin is that of hkbu-100gib. "
+                    "gRPC's copies are fitted to Inception's and ResNet's servers (0.6 ns/B), so VGG's row tests them. Hosts' copies for NCCL over TCP are fitted to hkbu-10gbe and allreduce-shaped (0.136 ns/B). RDMA has none. The time for an operation to begin is that of hkbu-100gib. "
                     "Horovod over MPI, on the CPU, and variables on the CPU are left out.",
         source=f"{horovod[0]['source']} (measurements/data_parallel.csv): synthetic data, tf_cnn_benchmarks, RoCE-capable 25 GbE; batch 64 a GPU.",
         study={"variants": [{"name": "servers", "set": {"/strategy": servers, "/stack": grpc}}, {"name": "all-reduce, TCP", "set": {"/strategy": all_reduce, "/stack": tcp}}, {"name": "all-reduce, RDMA", "set": {"/strategy": all_reduce, "/stack": {"name": "horovod-nccl, as hkbu-100gib has it", "operation_cost": "627us", "spread": 0.069}}}],

@@ -38,11 +38,8 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
 double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId task) {
   const double start = now();
   const double sent = exchange(simulated_.exchange(work, track.participant->number), track, task);
-  const int p = cluster_.workers, self = track.participant->index;
-  const HostCosts costs = host_costs(cluster_);
-  const SecondsPerByte copies =
-      costs.of(self, (self + 1) % p) + (p > 2 ? costs.of(self, (self + p - 1) % p) : SecondsPerByte{});
-  const CostTerms terms = neighbour_exchange_cost(work.bytes, p);
+  const SecondsPerByte copies = host_costs(cluster_).with_neighbours(track.participant->index);
+  const CostTerms terms = neighbour_exchange_cost(work.bytes, cluster_.workers);
   sleep((work.bytes * copies + terms.reduced * cluster_.reduction_cost).si());
   return std::max(start, sent);
 }
