@@ -64,16 +64,20 @@ struct Prices {
   Seconds setup{};
 };
 
-/// The terms of the total, separately. Copies are the time that hosts add to latency and bandwidth.
+/// The terms of the total, separately. A stack adds three of them (part/stack.hpp): copies, the time that hosts add to
+/// latency and bandwidth; negotiation, o; and gathering, G and g.
 struct PricedCost {
-  Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{};
-  [[nodiscard]] Seconds total() const { return latency + bandwidth + copies + reduction + setup; }
+  Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{}, negotiation{}, gathering{};
+  [[nodiscard]] Seconds of_stack() const { return copies + negotiation + gathering; }
+  [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup + of_stack(); }
   PricedCost& operator+=(const PricedCost& other) {
     latency += other.latency;
     bandwidth += other.bandwidth;
     copies += other.copies;
     reduction += other.reduction;
     setup += other.setup;
+    negotiation += other.negotiation;
+    gathering += other.gathering;
     return *this;
   }
 };

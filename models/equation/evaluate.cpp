@@ -11,6 +11,7 @@
 #include "models/forecast/breakdown.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
 namespace {
@@ -40,22 +41,6 @@ void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
       name_of(call.algorithm->algorithm), prices.cluster().workers, kMostRouted / 1e6));
 }
 
-/// The price of a communication task; empty for other tasks. S belongs to collectives only. With encoding in each
-/// reducing round, its time replaces γ.
-PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
-  if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
-    refuse_unpriced(collective->call, prices);
-    PricedCost cost = prices(collective->call);
-    if (collective->call.recode > Seconds{})
-      cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
-    return cost;
-  }
-  if (const auto* shards = std::get_if<ShardWork>(&work))
-    return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
-  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
-  return {};  // computation, and the tasks that refuse_asynchronous handles
-}
-
 /// The share of its slack that a collective adds to its price.
 enum class Slack { least = -1, none = 0, most = 1 };
 
@@ -74,8 +59,10 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
+        const auto* collective = std::get_if<CollectiveWork>(&work);
+        if (collective) refuse_unpriced(collective->call, prices);
         Seconds time = exchange_price(work, graph, prices).total();
-        if (const auto* collective = std::get_if<CollectiveWork>(&work); collective && slack != Slack::none)
+        if (collective && slack != Slack::none)
           time += prices.slack(collective->call) * static_cast<double>(slack);
         timed.duration.push_back(time.si());
       }
@@ -153,6 +140,7 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) ||
       std::holds_alternative<ShardCopy>(work))
     refuse_asynchronous(graph);
+  if (const auto* collective = std::get_if<CollectiveWork>(&work)) refuse_unpriced(collective->call, prices);
   return exchange_price(work, graph, prices);
 }
 
@@ -184,7 +172,8 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       if (graph.tasks[i].worker_stream == kNoStream) continue;
       const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
-      timeline.push_back({graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v]});
+      timeline.push_back(
+          {graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v], graph.tasks[i].stack_share});
     }
     const Breakdown one = add({}, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), 1.0 / graph.local_steps);
     const auto& [count, speed] = unfolded.classes()[c];
@@ -224,7 +213,8 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     const Task& task = graph.tasks[unfolded.task_of(v)];
     const Seconds time(unfolded.timed.duration[v]);
     if (time == Seconds{}) continue;
-    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices)});
+    const Seconds slowdown = std::holds_alternative<ComputeWork>(task.work) ? time * task.stack_share : Seconds{};
+    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices), slowdown});
   }
   for (std::size_t s = 0; s < graph.streams.size(); ++s) {
     double busy = 0.0;

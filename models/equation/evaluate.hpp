@@ -54,6 +54,7 @@ struct CriticalTask {
   Phase phase = Phase::forward;
   Seconds time{};              ///< on the slowest worker
   PricedCost communication{};  ///< parts of a communication task's time; zero for other tasks
+  Seconds slowdown{};          ///< the stack's part of a computation's time
 };
 
 /// The cause of the step time: a cycle of tasks whose times add up to `steps` steps. No cycle gives a longer step. Only

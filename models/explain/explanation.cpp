@@ -32,12 +32,14 @@ constexpr Section kSections[] = {
 };
 
 /// The terms of communication by name.
-std::array<Cause, 5> terms_of(const PricedCost& cost) {
+std::array<Cause, 7> terms_of(const PricedCost& cost) {
   return {{{"latency", cost.latency},
            {"bandwidth", cost.bandwidth},
            {"copies", cost.copies},
            {"reduction", cost.reduction},
-           {"set-up", cost.setup}}};
+           {"set-up", cost.setup},
+           {"negotiation", cost.negotiation},
+           {"gathering", cost.gathering}}};
 }
 
 bool communicates(const CriticalTask& task) { return task.communication.total() > Seconds{}; }
@@ -65,6 +67,7 @@ constexpr std::size_t kMostTasks = 12;
 CriticalTask added(CriticalTask a, const CriticalTask& b) {
   a.time += b.time;
   a.communication += b.communication;
+  a.slowdown += b.slowdown;
   return a;
 }
 
@@ -148,7 +151,7 @@ std::string breakdown_text(const Breakdown& b) {
   const Cause parts[] = {{"forward", b.forward}, {"backward", b.backward},
                          {"update", b.update},   {"encode", b.encode},
                          {"decode", b.decode},   {"exposed communication", b.exposed_communication},
-                         {"waiting", b.waiting}};
+                         {"stack", b.stack},     {"waiting", b.waiting}};
   std::vector<std::string> shares;
   for (const Cause& part : parts)
     if (part.time > Seconds{}) shares.push_back(fmt::format("{} {}", part.name, share(part.time, b.total())));
@@ -305,9 +308,12 @@ std::vector<Cause> causes_of(const CriticalTasks& critical) {
     else causes.push_back({std::string(name), time / critical.steps});
   };
   for (const CriticalTask& task : critical.tasks) {
-    if (!communicates(task)) add(name_of(task.phase), task.time);
-    else
+    if (communicates(task)) {
       for (const Cause& term : terms_of(task.communication)) add(term.name, term.time);
+    } else {
+      add(name_of(task.phase), task.time - task.slowdown);
+      add("slowdown", task.slowdown);
+    }
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.time > b.time; });
   return causes;

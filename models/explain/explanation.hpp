@@ -35,8 +35,8 @@ struct Explanation {
   std::vector<ChangedStep> changes;
 };
 
-/// A share of the critical cycle. Computing is split by phase; communication into latency, bandwidth (with the hosts'
-/// copies), reduction and set-up. Shares are in order of size and add up to the equations' step time.
+/// A share of the critical cycle. Computing is split by phase, and the stack's slowdown of it is apart. Communication is
+/// split into the terms of PricedCost. Shares are in order of size and add up to the equations' step time.
 struct Cause {
   std::string name;
   Seconds time{};  ///< of one step

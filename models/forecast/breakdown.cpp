@@ -23,6 +23,7 @@ struct Edge {
   double time;
   std::size_t phase;
   int change;
+  double stack_share;
 };
 
 }  // namespace
@@ -36,19 +37,30 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
     if (phase == kOrder.end() || from >= to) continue;
     const auto index = static_cast<std::size_t>(phase - kOrder.begin());
-    edges.push_back({from, index, +1});
-    edges.push_back({to, index, -1});
+    edges.push_back({from, index, +1, interval.stack_share});
+    edges.push_back({to, index, -1, -interval.stack_share});
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
 
-  std::array<double, kOrder.size()> spent{};
-  std::array<int, kOrder.size()> active{};
+  struct Active {
+    int count = 0;
+    double stack_share = 0.0;  // their sum
+  };
+  std::array<double, kOrder.size() + 1> spent{};
+  double& stack = spent.back();
+  std::array<Active, kOrder.size()> active{};
   double now = begin;
   for (const Edge& edge : edges) {
-    const auto busy = std::find_if(active.begin(), active.end(), [](int n) { return n > 0; });
-    if (busy != active.end()) spent[busy - active.begin()] += edge.time - now;
+    const auto busy = std::find_if(active.begin(), active.end(), [](const Active& phase) { return phase.count > 0; });
+    if (busy != active.end()) {
+      const double time = edge.time - now, of_stack = time * busy->stack_share / busy->count;
+      spent[static_cast<std::size_t>(busy - active.begin())] += time - of_stack;
+      stack += of_stack;
+    }
     now = edge.time;
-    active[edge.phase] += edge.change;
+    Active& phase = active[edge.phase];
+    phase.count += edge.change;
+    phase.stack_share = phase.count > 0 ? phase.stack_share + edge.stack_share : 0.0;
   }
 
   // The rest makes the parts add up. Rounding residues go to the largest part.
@@ -59,6 +71,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   if (rest > 1e-9 * length) parts.waiting = Seconds(rest);
   else *std::max_element(spent.begin(), spent.end()) += rest;
   for (std::size_t i = 0; i < kOrder.size(); ++i) parts.*kOrder[i].part = Seconds(spent[i]);
+  parts.stack = Seconds(stack);
   return parts;
 }
 
@@ -73,7 +86,7 @@ std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period
     while (rest > 0) {
       const double piece = std::min(rest, period - start);
       if (piece <= 0) break;
-      wrapped.push_back({interval.phase, start, start + piece});
+      wrapped.push_back({interval.phase, start, start + piece, interval.stack_share});
       rest -= piece;
       start = 0;
     }

@@ -12,10 +12,12 @@ namespace stepcast {
 struct Interval {
   Phase phase = Phase::forward;
   double start = 0.0, end = 0.0;  ///< seconds
+  double stack_share = 0.0;       ///< share of it that the stack adds
 };
 
 /// Attributes every instant of [begin, begin + length) to the first active phase, in the order forward, backward,
-/// update, encode, decode, exchange. An instant without an active phase is waiting. The parts add up to `length`.
+/// update, encode, decode, exchange. The stack gets its share of the instant, the mean of the phase's active intervals.
+/// An instant without an active phase is waiting. The parts add up to `length`.
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length);
 
 /// Folds intervals of a periodic timeline into [0, period), one steady-state period.

@@ -12,18 +12,18 @@
 namespace stepcast {
 
 /// The parts of a step's time, as a worker sees it. They add up to the step time. Computation always counts.
-/// Communication counts only while the GPU has nothing to compute. The rest is waiting, for other workers or for a
-/// server's work.
+/// Communication counts only while the GPU has nothing to compute. The stack's part of both is apart. The rest is
+/// waiting, for other workers or for a server's work.
 ///
 /// The equations have one time for a communication task and count it as communication for all workers. A worker beside
 /// a server's shard, or with a faster link, may finish its part earlier. Then the replay counts waiting where the
 /// equations count communication. If the step times agree, so do the sums of both parts.
 struct Breakdown {
-  Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
+  Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, stack{}, waiting{};
 
   [[nodiscard]] Seconds compute() const { return forward + backward + update; }
   [[nodiscard]] Seconds codec() const { return encode + decode; }
-  [[nodiscard]] Seconds total() const { return compute() + codec() + exposed_communication + waiting; }
+  [[nodiscard]] Seconds total() const { return compute() + codec() + exposed_communication + stack + waiting; }
 };
 
 /// All parts, with their names and order in files.
@@ -38,7 +38,10 @@ inline constexpr std::array kBreakdownParts = {
     BreakdownPart{"update", &Breakdown::update, "optimizer update on the worker"},
     BreakdownPart{"encode", &Breakdown::encode, "compressor's encode"},
     BreakdownPart{"decode", &Breakdown::decode, "compressor's decode"},
-    BreakdownPart{"exposed_communication", &Breakdown::exposed_communication, "communication that nothing hides"},
+    BreakdownPart{"exposed_communication", &Breakdown::exposed_communication, "communication that nothing hides, without the stack's part"},
+    BreakdownPart{"stack", &Breakdown::stack,
+                  "the stack's part: of communication that nothing hides, copies, negotiation and gathering; of "
+                  "backward, its slowdown"},
     BreakdownPart{"waiting", &Breakdown::waiting, "waiting for other workers or servers"},
 };
 

@@ -42,7 +42,9 @@ class ClusterPrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const {
     PricedCost cost = protocol(call)(call);
-    cost.setup += stack_time(cluster_.stack, call, cluster_.workers);
+    const StackTime stack = stack_time(cluster_.stack, call, cluster_.workers);
+    cost.negotiation = stack.negotiation;
+    cost.gathering = stack.gathering;
     return cost;
   }
 

@@ -6,9 +6,14 @@
 
 namespace stepcast {
 
-/// o for a collective among p workers of a communicator, and G·log2(p) + g·n·(p-1)/p more for an all-gather of n bytes;
-/// 0 for one worker.
+struct StackTime {
+  Seconds negotiation{};  ///< o
+  Seconds gathering{};    ///< G·log2(p) + g·n·(p-1)/p for an all-gather of n bytes
+  [[nodiscard]] Seconds total() const { return negotiation + gathering; }
+};
+
+/// The time for a collective among p workers of a communicator; 0 for one worker.
 /// @param workers  of the cluster
-Seconds stack_time(const Stack& stack, const CollectiveCall& call, int workers);
+StackTime stack_time(const Stack& stack, const CollectiveCall& call, int workers);
 
 }  // namespace stepcast

@@ -38,8 +38,11 @@ std::string figures_of(const PointReport& p) {
   if (p.run) return fmt::format("{}{}, {}", run_text(p.run->time), times(p.run->speedup), step);
   if (p.samples_per_second == 0 && p.busbw) return fmt::format("{}, busbw {}", step, kBandwidth.text(p.busbw->si()));
   if (p.workers < 2) return step;
-  return fmt::format("{}{}, {} of it exposed communication", step, times(p.speedup),
-                     share(forecast.breakdown.exposed_communication, forecast.step));
+  const Breakdown& parts = forecast.breakdown;
+  const std::string stack =
+      parts.stack > Seconds{} ? fmt::format(" and {} the stack's", share(parts.stack, forecast.step)) : "";
+  return fmt::format("{}{}, {} of it exposed communication{}", step, times(p.speedup),
+                     share(parts.exposed_communication, forecast.step), stack);
 }
 
 /// "workers 16, bandwidth 10Gbps"

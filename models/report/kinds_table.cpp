@@ -36,6 +36,8 @@ constexpr KindColumn kColumns[] = {
     {"compute", [](const WorkerKind&, const Breakdown& b) { return share(b.compute(), b.total()); }, nullptr},
     {"exposed comm", [](const WorkerKind&, const Breakdown& b) { return share(b.exposed_communication, b.total()); },
      nullptr},
+    {"stack", [](const WorkerKind&, const Breakdown& b) { return share(b.stack, b.total()); },
+     [](const KindReport& one, const KindReport&) { return one.breakdown.stack > Seconds{}; }},
     {"codec", [](const WorkerKind&, const Breakdown& b) { return share(b.codec(), b.total()); },
      [](const KindReport& one, const KindReport&) { return one.breakdown.codec() > Seconds{}; }},
     {"waiting", [](const WorkerKind&, const Breakdown& b) { return share(b.waiting, b.total()); },

@@ -139,6 +139,8 @@ std::vector<Metric> before_breakdown() {
        {"codec", [](P p) { return breakdown_of(p).codec() > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).codec()); }, 3}},
       {"", "exposed communication as a share of the step", {}, {}, {},
        {"exposed comm", [](P) { return true; }, [](P p) { return share_of_step(p, breakdown_of(p).exposed_communication); }, 6}},
+      {"", "the stack's part as a share of the step", {}, {}, {},
+       {"stack", [](P p) { return breakdown_of(p).stack > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).stack); }, 5}},
       {"", "waiting as a share of the step", {}, {}, {},
        {"waiting", [](P p) { return breakdown_of(p).waiting > Seconds{}; }, [](P p) { return share_of_step(p, breakdown_of(p).waiting); }, 2}},
   };

@@ -197,7 +197,7 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
   const Carrier carrier = carrier_of(scenario.strategy);
   const int others = scenario.cluster.workers - 1;
   if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
-      forecast.breakdown.exposed_communication < forecast.step * kMuch ||
+      forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
     return;
   notes.push_back(

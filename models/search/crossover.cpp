@@ -31,6 +31,19 @@ std::optional<CrossoverSearch::Most> most_of(const CrossoverSearch& search, std:
   return is_possible ? std::optional(search.most(alternative)) : std::nullopt;
 }
 
+bool has_stacks(const Crossovers& c) {
+  return std::any_of(c.situations.begin(), c.situations.end(), [](const SituationCrossovers& situation) {
+    return std::any_of(situation.stack.begin(), situation.stack.end(),
+                       [](const StackShares& one) { return one.most > 0; });
+  });
+}
+
+/// "3.0 % .. 18.0 %"; "18.0 %" for equal ends
+std::string shares_text(const StackShares& shares) {
+  const std::string least = tenths(shares.least), most = tenths(shares.most);
+  return least == most ? most : fmt::format("{} .. {}", least, most);
+}
+
 std::string headline(const Crossovers& c) {
   std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.metric->compared.title,
                                  c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
@@ -38,6 +51,7 @@ std::string headline(const Crossovers& c) {
   text +=
       "pays: faster than the reference there; most: its largest speedup over the reference; fastest: the fastest of "
       "all there, among equals the first\n";
+  if (has_stacks(c)) text += "stack: its part of the step (copies, negotiation, gathering, slowdown), least to most\n";
   return text + search_text(c.range, c.grid);
 }
 
@@ -48,6 +62,8 @@ std::string to_text(const Crossovers& c) {
   std::vector<std::string> head(c.arrangement.situation_axes);
   head.insert(head.end(), c.arrangement.alternative_axes.begin(), c.arrangement.alternative_axes.end());
   head.insert(head.end(), {"pays", "most", "", "fastest"});
+  const bool stacks = has_stacks(c);
+  if (stacks) head.emplace_back("stack");
   table.add(head);
   for (const SituationCrossovers& situation : c.situations)
     for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
@@ -65,6 +81,7 @@ std::string to_text(const Crossovers& c) {
         row.insert(row.end(), {std::isinf(most->speedup) ? "alone" : speedup_text(most->speedup),
                                "at " + human_value(c.range, most->value)});
       row.push_back(intervals_text(c.range, situation.search.fastest(i), "-"));
+      if (stacks) row.push_back(shares_text(situation.stack[i]));
       table.add(row);
     }
   std::string text = headline(c) + "\n" + table.text();
@@ -130,6 +147,7 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
                               {"pays", intervals(situation.search.pays(i))},
                               {"fastest", intervals(situation.search.fastest(i))},
                               {"most", most ? Json{{"speedup", most->speedup}, {"at", value(most->value)}} : Json()},
+                              {"stack_share", {situation.stack[i].least, situation.stack[i].most}},
                               {"worths", std::move(scores)}});
     }
     json["situations"].push_back(

@@ -15,12 +15,18 @@ namespace stepcast {
 /// Version of the JSON document's shape. It increases when a field changes its meaning or is removed.
 inline constexpr int kCrossoverSchemaVersion = 1;
 
+/// The stack's part of a step as a share of it: the least and the most over evaluated values of the field.
+struct StackShares {
+  double least = 0.0, most = 0.0;
+};
+
 /// One situation's answer.
 struct SituationCrossovers {
   std::vector<Coordinate> coordinates;
   /// All its alternatives, in order. The search refers to them by their index here.
   std::vector<std::size_t> alternatives;
   CrossoverSearch search;
+  std::vector<StackShares> stack{};  ///< by alternative, like `search`
 };
 
 struct Crossovers {

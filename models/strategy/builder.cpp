@@ -4,6 +4,7 @@
 
 #include "models/compressor/codec_rates.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
 
@@ -69,13 +70,16 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     backward.end = graph.add_task(
         {numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
+    graph.tasks[backward.end].stack_share = slowed_share(slowdown);
     backward.ready.push_back(input.codec.overlap ? add_encode(i, backward.end) : backward.end);
   }
   // A whole-model bucket is complete only at the end of backward, including the tail.
   const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
-  if (input.workload.tail > Seconds{} && !whole)
+  if (input.workload.tail > Seconds{} && !whole) {
     backward.end =
         graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
+    graph.tasks[backward.end].stack_share = slowed_share(slowdown);
+  }
   if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
     for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
@@ -132,7 +136,11 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
     StepGraph operator()(const GossipStrategy& s) const { return build_gossip(s, input); }
     StepGraph operator()(const CollectiveBenchmark& s) const { return build_collective(s, input); }
   } build{input};
-  return std::visit(build, scenario.strategy);
+  StepGraph graph = std::visit(build, scenario.strategy);
+  if (scenario.cluster.stack != Stack{})
+    for (Task& task : graph.tasks)
+      if (task.phase == Phase::exchange) task.stack_share = stack_share(task.work, graph, prices);
+  return graph;
 }
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {

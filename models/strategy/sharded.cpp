@@ -88,6 +88,7 @@ class Builder {
     graph_.micro_batches += piece.begun;
     const TaskId task = graph_.add_task({piece.name, piece.phase, ComputeWork{piece.time}, compute_});
     graph_.tasks.back().micro_batches = piece.passes;
+    graph_.tasks.back().stack_share = piece.stack_share;
     computed_.push_back(task);
     if (!piece.is_tail) turns_.push_back(task);
     if (piece.reduced && reduced_.size() > 1) graph_.depend(task, reduced_[reduced_.size() - 2]);

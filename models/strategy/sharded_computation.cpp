@@ -110,14 +110,18 @@ class Computation {
       pieces_.push_back({.name = named("backward", i),
                          .phase = Phase::backward,
                          .time = unit(i).gap * slowdown,
+                         .stack_share = slowed_share(slowdown),
                          .unit = i,
                          .gathered = gathered && i > 0,
                          .reduced = reduced,
                          .summed = summed});
     // The only unit of a whole model is complete at the end of backward, including the tail.
     if (workload_.tail > Seconds{} && !whole_)
-      pieces_.push_back(
-          {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
+      pieces_.push_back({.name = "backward tail",
+                         .phase = Phase::backward,
+                         .time = workload_.tail * slowdown,
+                         .stack_share = slowed_share(slowdown),
+                         .is_tail = true});
     pieces_.back().ends = reduced;
     pieces_.back().summed = summed;
   }

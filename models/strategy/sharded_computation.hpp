@@ -16,6 +16,7 @@ struct Piece {
   std::string name;
   Phase phase = Phase::forward;
   Seconds time{};
+  double stack_share = 0.0;  ///< of its time
   int unit = 0;
   bool gathered = false;  ///< its unit is gathered for it
   bool reduced = false;   ///< its unit's gradients are reduced after it

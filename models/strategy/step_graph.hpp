@@ -98,7 +98,11 @@ struct Task {
   StreamId server_stream = kNoStream;
   int micro_batch = 0;    ///< its latest micro-batch in the template; jitter is drawn for each
   int micro_batches = 1;  ///< its number of micro-batches, up to that one
+  double stack_share = 0.0;  ///< of its time: what the stack adds, by the prices; 0 on a platform file
 };
+
+/// The stack's share of a computation that it makes `slowdown` times as long.
+constexpr double slowed_share(double slowdown) { return 1.0 - 1.0 / slowdown; }
 
 /// `after` in step t waits for `before` in step t - lag, if that step exists.
 /// With `until`, this holds only for t < until, and the lag is at least 1.

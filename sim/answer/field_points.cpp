@@ -97,6 +97,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     if (grid_.contains(value)) ++found[entry->second];
   }
   scores_.resize(points_.size());
+  stack_shares_.resize(points_.size());
   memory_notes_.resize(points_.size());
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
@@ -125,6 +126,8 @@ void FieldPoints::learn(std::size_t point, double value, const PointReport& repo
   if (score == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), impossible) == notes_.end())
     notes_.push_back(impossible);
   scores_[point][value] = score;
+  const StepForecast& shown = report.answers.shown();
+  stack_shares_[point][value] = shown.step > Seconds{} ? shown.breakdown.stack / shown.step : 0.0;
   if (const auto note = stepcast::memory_note(report)) memory_notes_[point].insert_or_assign(value, *note);
 }
 

@@ -69,6 +69,8 @@ class FieldPoints {
 
   /// @pre the point is known at this value
   [[nodiscard]] double score(std::size_t point, double value) const { return scores_[point].at(value); }
+  /// The stack's part of the step over the step, by value. A point that does not vary has one for each grid value.
+  [[nodiscard]] const std::map<double, double>& stack_shares(std::size_t point) const { return stack_shares_[point]; }
   /// The memory note in the point's report at this value.
   [[nodiscard]] std::optional<Note> memory_note(std::size_t point, double value) const;
   [[nodiscard]] const Metric& metric() const { return *metric_; }
@@ -95,7 +97,8 @@ class FieldPoints {
   std::vector<std::size_t> owners_;     ///< for each point of the study, its point here
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
-  std::vector<std::map<double, double>> scores_;      ///< by point and value
+  std::vector<std::map<double, double>> scores_;        ///< by point and value
+  std::vector<std::map<double, double>> stack_shares_;  ///< the same
   std::vector<std::map<double, Note>> memory_notes_;  ///< the same
   const Metric* metric_ = nullptr;
   bool replayed_ = false;

@@ -135,6 +135,15 @@ class Crossing {
       found_.notes.push_back(
           {NoteCode::search_ended,
            fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds)});
+    for (std::size_t s = 0; s < found_.situations.size(); ++s)
+      for (const std::size_t point : contestants_[s]) found_.situations[s].stack.push_back(stack_shares(point));
+  }
+
+  StackShares stack_shares(std::size_t point) const {
+    const auto least_first = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const std::map<double, double>& shares = points_.stack_shares(point);
+    const auto [least, most] = std::minmax_element(shares.begin(), shares.end(), least_first);
+    return {least->second, most->second};
   }
 
   const CrossoverOptions& options_;

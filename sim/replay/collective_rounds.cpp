@@ -59,7 +59,7 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   bool begun = false;
   simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
     if (!std::exchange(begun, true))
-      sleep((cluster_.collective_cost + stack_time(cluster_.stack, call, cluster_.workers)).si());
+      sleep((cluster_.collective_cost + stack_time(cluster_.stack, call, cluster_.workers).total()).si());
     const double start = now();
     const double rest = run_round(round, block, call);
     sleep((now() - start) * (times - 1));

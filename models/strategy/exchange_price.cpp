@@ -1,0 +1,27 @@
+#include "models/strategy/exchange_price.hpp"
+
+#include <variant>
+
+namespace stepcast {
+
+PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
+    PricedCost cost = prices(collective->call);
+    if (collective->call.recode > Seconds{})
+      cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
+    return cost;
+  }
+  if (const auto* shards = std::get_if<ShardWork>(&work))
+    return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
+  return {};
+}
+
+double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  if (std::holds_alternative<ShardCopy>(work)) return 1.0;
+  if (std::holds_alternative<SimGridXml>(prices.cluster().topology)) return 0.0;
+  const PricedCost cost = exchange_price(work, graph, prices);
+  return cost.total() > Seconds{} ? cost.of_stack() / cost.total() : 0.0;
+}
+
+}  // namespace stepcast
