@@ -33,6 +33,8 @@ struct Exchange {
   Bytes bucket_cap = 25_MiB;
   OrAuto<Bytes> first_bucket{};
   bool overlap = true;
+  std::optional<Bytes> partition{};
+  bool priority = false;
 
   template <class V>
   static void describe(V& v, Exchange& x) {
@@ -45,6 +47,12 @@ struct Exchange {
         "bucket_cap if that is less",
         positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
+    v.optional("partition", x.partition,
+               "a message set is cut into equal parts of at most this size, each exchanged by itself; null: not cut",
+               positive);
+    v.optional("priority", x.priority,
+               "parts of the first layers go first, and a layer's next forward pass waits for its own parts alone "
+               "(ByteScheduler, Peng et al., SOSP 2019; P3, Jayarajan et al., SysML 2019)");
   }
   bool operator==(const Exchange&) const = default;
 

@@ -1,6 +1,7 @@
 #include "models/scenario/strategy_rules.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ class Checker {
   void operator()(const AllReduceStrategy& x) {
     collective(x.collective, Operation::all_reduce);
     check_exchange(x.exchange, "/strategy/exchange");
+    check_parts(x.exchange);
   }
   void operator()(const PipelinedStrategy& x) {
     collective(x.collective, Operation::all_reduce);
@@ -37,6 +39,8 @@ class Checker {
   void operator()(const ShardedStrategy& x) {
     sharding_group(x);
     check_exchange(x.exchange, "/strategy/exchange");
+    if (x.exchange.partition) fault("/strategy/exchange/partition", "a size with strategy sharded", "null: its units are gathered whole");
+    if (x.exchange.priority) fault("/strategy/exchange/priority", "true with strategy sharded", "false: its forward pass already waits unit by unit");
     // Each pass has its own collectives.
     constexpr int kMostPasses = 1024;
     const bool reduces = x.reduce_after != ReduceAfter::last_pass;
@@ -61,6 +65,8 @@ class Checker {
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");
     if (x.sum_in_machine) check_machines(x);
+    check_parts(x.exchange);
+    check_parts_of_servers(x);
     if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator",
             fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
@@ -94,6 +100,32 @@ class Checker {
     if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
       fault(pointer + "/first_bucket", exact_text(exchange.cap_of(0)),
             fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
+  }
+
+  /// Parts, and their order by priority.
+  void check_parts(const Exchange& x) {
+    if (!x.partition && !x.priority) return;
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      fault(x.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition", "set with a compressor",
+                     "compressor none: parts are of plain gradients");
+    if (x.priority && x.grouping == Grouping::whole_model)
+      fault("/strategy/exchange/priority", "true with grouping whole-model",
+                     "per-tensor, per-block or bucketed: layers that wait for their own gradients");
+    constexpr double kMost = 65536;
+    if (const double parts = workload_ && x.partition ? workload_->gradient_bytes / *x.partition : 0; parts > kMost)
+      fault("/strategy/exchange/partition",
+                     fmt::format("{}, {:.0f} parts of {}", exact_text(*x.partition), std::ceil(parts),
+                                 exact_text(workload_->gradient_bytes)),
+                     fmt::format("at most {:.0f} parts", kMost));
+  }
+  void check_parts_of_servers(const ParameterServerStrategy& x) {
+    if (!x.exchange.partition && !x.exchange.priority) return;
+    const char* field = x.exchange.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition";
+    if (x.consistency != Consistency::synchronous)
+      fault(field, fmt::format("set with {} consistency", name_of(x.consistency)), "synchronous servers");
+    if (x.balance == ShardBalance::greedy && x.shards > 1)
+      fault(field, "set with balance greedy", "split: every part is cut evenly over all shards");
+    if (x.two_way) fault(field, "set with two_way", "two_way false: servers update");
   }
 
   void too_many_passes(const char* with, int most) {

@@ -1,5 +1,7 @@
 #include "models/strategy/builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/compressor/codec_rates.hpp"
@@ -50,6 +52,36 @@ TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload)
   ++graph.micro_batches;
   const TaskId last = graph.add_task({"forward", Phase::forward, ComputeWork{workload.forward}, compute});
   return added == kNoTask ? last : added;
+}
+
+std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, const Workload& workload,
+                                           const std::vector<Bucket>& buckets, Seconds update) {
+  std::vector<TaskId> first(buckets.size());
+  ++graph.micro_batches;
+  for (std::size_t i = buckets.size(); i-- > 0;) {
+    const auto of = [&](std::size_t from, std::size_t to) {
+      Seconds sum{};
+      for (std::size_t g = from; g < to; ++g) sum += workload.gradients[g].forward;
+      return sum;
+    };
+    // The piece that computes first has the layers before all parameters, too.
+    const Seconds forward = i + 1 < buckets.size() ? of(buckets[i].first, buckets[i].last)
+                                                   : std::max(Seconds{}, workload.forward - of(0, buckets[i].first));
+    const auto add = [&](const char* name, Phase phase, Seconds time) {
+      return graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, compute});
+    };
+    if (update > Seconds{})
+      first[i] = add("update", Phase::update, update * (buckets[i].bytes / workload.gradient_bytes));
+    const TaskId task = add("forward", Phase::forward, forward);
+    if (update == Seconds{}) first[i] = task;
+  }
+  if (const int more = workload.accumulation - 1; more > 0) {
+    add_for_each(graph, compute, "backward", Phase::backward, workload.backward, 1);
+    if (more > 1) add_passes(graph, compute, workload, more - 1);
+    ++graph.micro_batches;
+    add_for_each(graph, compute, "forward", Phase::forward, workload.forward, 1);
+  }
+  return first;
 }
 
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {

@@ -57,6 +57,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     : strategy(servers),
       input(given),
       buckets(make_buckets(input.workload, strategy.exchange)),
+      cut(parts_of(buckets, strategy.exchange)),
       parts(divide(strategy, input, buckets)) {
   overlap = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
   graph.shards = filled_shards(strategy, input);
@@ -66,7 +67,8 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   compute = graph.add_stream("compute");
   codec = add_codec_stream(graph, compute, input);
   for (const auto& of_shards : parts) coded.push_back(code(of_shards));
-  forward = add_forward(graph, compute, input.workload);
+  if (strategy.exchange.priority) first_use = add_forward_by_buckets(graph, compute, input.workload, buckets, {});
+  forward = strategy.exchange.priority ? first_use.back() : add_forward(graph, compute, input.workload);
   // A single worker beside its shard has no exchange that could slow its backward pass.
   const bool exchanges = !graph.shards_co_located || input.cluster.workers > 1;
   std::vector<Seconds> encode;
@@ -104,13 +106,14 @@ void ServerStep::depend_on_ready(TaskId push, std::size_t bucket) {
 
 void ServerStep::finish(const std::vector<TaskId>& pulled) {
   std::vector<Seconds> decode;
-  for (const CodedBucket& bucket : coded) decode.push_back(bucket.decode);
+  for (const auto& [bucket, bytes] : cut) decode.push_back(coded[bucket].decode * (bytes / buckets[bucket].bytes));
   const auto done = add_decode(graph, codec, decode, pulled);
   if (strategy.two_way) {
     add_update(graph, compute, input.workload, done, forward);
     return;
   }
-  for (const TaskId task : done) graph.depend(forward, task, 1);
+  for (std::size_t i = 0; i < done.size(); ++i)
+    graph.depend(first_use.empty() ? forward : first_use[cut[i].bucket], done[i], 1);
 }
 
 Seconds ServerStep::update_time(Bytes bytes) const {

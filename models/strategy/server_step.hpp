@@ -13,6 +13,7 @@
 
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
+#include "models/strategy/parts.hpp"
 
 namespace stepcast {
 
@@ -29,7 +30,7 @@ struct ServerStep {
   /// A bucket may be pushed after its encoding and, without overlap, after back-propagation.
   void depend_on_ready(TaskId push, std::size_t bucket);
 
-  /// Adds the step's end. Without two-way, parameters come back, the next forward pass waits for them, and the worker
+  /// Adds the step's end, after the pull of each of `cut`. Without two-way, parameters come back, the next forward pass waits for them, and the worker
   /// has no update. With it, compressed sums of gradients come back; the worker decodes them and updates its parameters.
   void finish(const std::vector<TaskId>& pulled);
 
@@ -39,6 +40,7 @@ struct ServerStep {
   const ParameterServerStrategy& strategy;
   const GraphInput& input;
   std::vector<Bucket> buckets;
+  std::vector<Part> cut;                      ///< buckets or parts of them, pushed and pulled by themselves
   std::vector<std::vector<ShardPart>> parts;  ///< by bucket and shard
   std::vector<CodedBucket> coded;
   bool overlap = false;
@@ -46,6 +48,7 @@ struct ServerStep {
   StepGraph graph;
   StreamId compute = kNoStream, codec = kNoStream;
   TaskId forward = 0;
+  std::vector<TaskId> first_use;  ///< by bucket, with priority: the first task that needs its new parameters
   BackwardPass backward;
 
  private:

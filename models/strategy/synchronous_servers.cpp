@@ -10,6 +10,9 @@
 // With sums in machines of g workers, a bucket of n bytes is first reduce-scattered inside each machine. A worker then
 // pushes and pulls n/g, and the machine's workers gather what came back. Both go beside the pushes and pulls of other
 // buckets: in turn with each other where pushes and pulls are, else side by side.
+//
+// With `partition`, parts of buckets go by themselves. With `priority`, those of the first layers go first, by the times
+// of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -36,74 +39,79 @@ class SynchronousExchange {
       spread_ = one_link ? sum_ : step_.graph.add_stream("gather in machines");
     }
     std::vector<Bundle> all = bundles();
-    const std::size_t count = all.size();
-    // With a stream for each kind, only the order within a kind matters.
-    std::vector<ShardExchange> order(2 * count, ShardExchange::push);
-    if (one_link) order = turns(all);
-    else std::fill(order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), ShardExchange::pull);
-    for (const ShardExchange turn : order) turn == ShardExchange::push ? push(all) : pull(all);
+    pushed_.resize(all.size());
+    served_.resize(all.size());
+    pulled_.resize(all.size());
+    for (const Exchanged& next : order_of(all, one_link))
+      next.exchange == ShardExchange::push ? push(all, next.part) : pull(all, next.part);
     step_.finish(pulled_);
   }
 
  private:
-  /// Pushes and pulls of one bucket, and the shards' work between them.
+  /// Pushes and pulls of one part, and the shards' work between them.
   struct Bundle {
     ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
     std::optional<CollectiveCall> sum{}, spread{};  ///< inside machines
   };
 
-  void push(std::vector<Bundle>& all) {
-    const std::size_t b = pushed_.size();
+  struct Exchanged {
+    ShardExchange exchange = ShardExchange::push;
+    std::size_t part = 0;
+  };
+
+  void push(std::vector<Bundle>& all, std::size_t b) {
     const auto add = [&](const char* name, Phase phase, Work work, StreamId worker, StreamId server) {
       return step_.graph.add_task({numbered(name, b, all.size()), phase, std::move(work), worker, server});
     };
     TaskId summed = kNoTask;
     if (all[b].sum) {
       summed = add("sum in machines", Phase::exchange, CollectiveWork{*all[b].sum}, sum_, kNoStream);
-      step_.depend_on_ready(summed, b);
+      step_.depend_on_ready(summed, step_.cut[b].bucket);
     }
-    pushed_.push_back(add("push", Phase::exchange, std::move(all[b].push), push_out_, push_in_));
-    if (summed == kNoTask) step_.depend_on_ready(pushed_.back(), b);
-    else step_.graph.depend(pushed_.back(), summed);
-    served_.push_back(add("serve", Phase::serve, std::move(all[b].serve), kNoStream, serving_));
-    step_.graph.depend(served_.back(), pushed_.back());
+    pushed_[b] = add("push", Phase::exchange, std::move(all[b].push), push_out_, push_in_);
+    if (summed == kNoTask) step_.depend_on_ready(pushed_[b], step_.cut[b].bucket);
+    else step_.graph.depend(pushed_[b], summed);
+    served_[b] = add("serve", Phase::serve, std::move(all[b].serve), kNoStream, serving_);
+    step_.graph.depend(served_[b], pushed_[b]);
   }
 
-  void pull(std::vector<Bundle>& all) {
-    const std::size_t b = pulled_.size();
+  void pull(std::vector<Bundle>& all, std::size_t b) {
     const TaskId pulled = step_.graph.add_task(
         {numbered("pull", b, all.size()), Phase::exchange, std::move(all[b].pull), pull_in_, pull_out_});
-    pulled_.push_back(pulled);
+    pulled_[b] = pulled;
     step_.graph.depend(pulled, served_[b]);
     // A worker takes part in a pull only after its own push.
     step_.graph.depend(pulled, pushed_[b]);
     if (!all[b].spread) return;
-    pulled_.back() = step_.graph.add_task(
+    pulled_[b] = step_.graph.add_task(
         {numbered("gather in machines", b, all.size()), Phase::exchange, CollectiveWork{*all[b].spread}, spread_});
-    step_.graph.depend(pulled_.back(), pulled);
+    step_.graph.depend(pulled_[b], pulled);
   }
   [[nodiscard]] std::vector<Bundle> bundles() const {
-    std::vector<Bundle> all(step_.buckets.size());
+    std::vector<Bundle> all(step_.cut.size());
     // A shard's host copies every message in and its answer out.
     std::vector<SecondsPerByte> copies;
     for (int j = 0; j < step_.graph.shards; ++j)
       copies.push_back(shard_copies(step_.input.cluster, step_.graph.shards, step_.graph.shards_co_located, j));
     const int g = step_.workers_of_machine, p = step_.input.cluster.workers;
-    for (std::size_t b = 0; b < all.size(); ++b) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& [b, bytes] = step_.cut[i];
+      const double share = bytes / step_.buckets[b].bytes;
       for (std::size_t j = 0; j < step_.coded[b].parts.size(); ++j) {
         const CodedPart& part = step_.coded[b].parts[j];
-        const Bytes push = part.push / g, pull = part.pull / g;
-        all[b].push.shard_bytes.push_back(push);
-        all[b].pull.shard_bytes.push_back(pull);
-        all[b].serve.time.push_back(part.sum + (push + pull) * copies[j] + step_.update_time(step_.parts[b][j].bytes));
+        const Bytes push = part.push * share / g, pull = part.pull * share / g;
+        all[i].push.shard_bytes.push_back(push);
+        all[i].pull.shard_bytes.push_back(pull);
+        all[i].serve.time.push_back(part.sum * share + (push + pull) * copies[j] +
+                                    step_.update_time(step_.parts[b][j].bytes) * share);
       }
       if (g == 1) continue;
-      const auto inside = [&](Operation operation) {
-        return step_.input.prices.decide(operation, {}, step_.buckets[b].bytes, inside_groups(g, p));
+      const auto inside = [&, size = bytes](Operation operation) {
+        return step_.input.prices.decide(operation, {}, size, inside_groups(g, p));
       };
-      all[b].sum = inside(Operation::reduce_scatter);
-      all[b].spread = inside(Operation::all_gather);
+      all[i].sum = inside(Operation::reduce_scatter);
+      all[i].spread = inside(Operation::all_gather);
     }
     return all;
   }
@@ -123,52 +131,95 @@ class SynchronousExchange {
     return ends;
   }
 
-  /// The time at which each bucket may be pushed, by the rule of depend_on_ready, and added up in its machine.
+  /// The time at which each part may be pushed, by the rule of depend_on_ready, and added up in its machine.
   [[nodiscard]] std::vector<Seconds> ready_times(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ends = first_ends();
     const auto end_of = [&](TaskId task) { return ends[task]; };
     std::vector<Seconds> ready;
-    for (const TaskId task : step_.backward.ready)
-      ready.push_back(step_.overlap ? end_of(task) : std::max(end_of(task), end_of(step_.backward.end)));
+    for (const auto& [bucket, bytes] : step_.cut) {
+      const Seconds end = end_of(step_.backward.ready[bucket]);
+      ready.push_back(step_.overlap ? end : std::max(end, end_of(step_.backward.end)));
+    }
     Seconds free{};  // the machines' inner links
     for (std::size_t b = 0; b < all.size(); ++b)
       if (all[b].sum) free = ready[b] = std::max(free, ready[b]) + step_.input.prices(*all[b].sum).total();
     return ready;
   }
 
-  /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the
-  /// buckets. Shards serve in parallel.
-  [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
-    const std::vector<Seconds> ready = ready_times(all);
-    const auto time_of = [&](const ShardWork& work) {
-      return step_.input.prices.shards(work.exchange, work.shard_bytes, step_.graph.shards_co_located).total();
-    };
-    std::vector<ShardExchange> turns;
-    std::vector<Seconds> served;
-    Seconds link{};  // the time at which the link is free
-    std::vector<Seconds> shard(step_.graph.shards);
-    const auto serve = [&](const Bundle& bundle) {
-      Seconds last = link;
-      for (std::size_t j = 0; j < shard.size(); ++j) {
+  /// Shards that serve one push after another, in parallel.
+  class Shards {
+   public:
+    explicit Shards(int count) : free_(static_cast<std::size_t>(count)) {}
+    /// Returns the end of the work on a push that ended at `pushed`.
+    Seconds serve(const Bundle& bundle, Seconds pushed) {
+      Seconds last = pushed;
+      for (std::size_t j = 0; j < free_.size(); ++j) {
         if (bundle.push.shard_bytes[j] == Bytes{}) continue;
-        shard[j] = std::max(shard[j], link) + bundle.serve.time[j];
-        last = std::max(last, shard[j]);
+        free_[j] = std::max(free_[j], pushed) + bundle.serve.time[j];
+        last = std::max(last, free_[j]);
       }
       return last;
-    };
+    }
+
+   private:
+    std::vector<Seconds> free_;
+  };
+
+  [[nodiscard]] Seconds time_of(const ShardWork& work) const {
+    return step_.input.prices.shards(work.exchange, work.shard_bytes, step_.graph.shards_co_located).total();
+  }
+
+  [[nodiscard]] std::vector<Exchanged> order_of(const std::vector<Bundle>& all, bool one_link) const {
+    if (step_.strategy.exchange.priority) return by_priority(all, one_link);
+    if (one_link) return in_turn(all);
+    // With a stream for each kind, only the order within a kind matters.
+    std::vector<Exchanged> order;
+    for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull})
+      for (std::size_t i = 0; i < all.size(); ++i) order.push_back({exchange, i});
+    return order;
+  }
+
+  /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the parts.
+  [[nodiscard]] std::vector<Exchanged> in_turn(const std::vector<Bundle>& all) const {
+    const std::vector<Seconds> ready = ready_times(all);
+    Shards shards(step_.graph.shards);
+    std::vector<Exchanged> order;
+    std::vector<Seconds> served;
+    Seconds link{};  // the time at which the link is free
     for (std::size_t pulls = 0; pulls < all.size();) {
       const std::size_t pushes = served.size();
       if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
         link = std::max(link, ready[pushes]) + time_of(all[pushes].push);
-        served.push_back(serve(all[pushes]));
-        turns.push_back(ShardExchange::push);
+        served.push_back(shards.serve(all[pushes], link));
+        order.push_back({ShardExchange::push, pushes});
       } else {
         link = std::max(link, served[pulls]) + time_of(all[pulls].pull);
-        turns.push_back(ShardExchange::pull);
+        order.push_back({ShardExchange::pull, pulls});
         ++pulls;
       }
     }
-    return turns;
+    return order;
+  }
+
+  [[nodiscard]] std::vector<Exchanged> by_priority(const std::vector<Bundle>& all, bool one_link) const {
+    const std::vector<Seconds> ready = ready_times(all);
+    Shards shards(step_.graph.shards);
+    std::vector<Turn> pushes, pulls(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) pushes.push_back({ready[i], time_of(all[i].push), step_.cut[i].bucket});
+    std::vector<Exchanged> turns;  // by number
+    for (std::size_t i = 0; i < all.size(); ++i) turns.push_back({ShardExchange::push, i});
+    const auto pushed = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {
+      if (turn >= all.size()) return {};  // a pull
+      pulls[turn] = {shards.serve(all[turn], end), time_of(all[turn].pull), step_.cut[turn].bucket};
+      if (!one_link) return {};
+      turns.push_back({ShardExchange::pull, turn});
+      return pulls[turn];
+    };
+    std::vector<Exchanged> order;
+    for (const std::size_t turn : order_by_priority(pushes, pushed)) order.push_back(turns[turn]);
+    if (!one_link)
+      for (const std::size_t part : order_by_priority(pulls)) order.push_back({ShardExchange::pull, part});
+    return order;
   }
 
   ServerStep& step_;

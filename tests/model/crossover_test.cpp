@@ -32,6 +32,7 @@ Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
     for (const auto& [alternative, value] : requests) answers.push_back(scores.at(alternative)(value));
     search.answer(requests, answers);
   }
+  c.situations[0].stack.resize(3);
   c.notes = {{NoteCode::estimate, "all of it is made up"}};
   return c;
 }
@@ -62,6 +63,16 @@ TEST_CASE("the text: the metric, the field and the reference; one row an alterna
   CHECK(says(text, "\n4        fp16        up to 4 Gb/s        2x  at 1 Gb/s    up to 4 Gb/s\n"));
   CHECK(says(text, "\n4        top-k       from 25 Gb/s        2x  at 100 Gb/s  from 25 Gb/s\n"));
   CHECK(text.ends_with("note: all of it is made up\n"));
+}
+
+TEST_CASE("the text names the stack's part where there is one") {
+  Crossovers c = of_bandwidths();
+  c.situations[0].stack[1] = {0.03, 0.18};
+  const std::string text = to_text(c);
+  INFO(text);
+  CHECK(says(text, "stack: its part of the step"));
+  CHECK(says(text, "  3.0 % .. 18.0 %\n"));
+  CHECK_FALSE(says(to_text(of_bandwidths()), "stack"));
 }
 
 TEST_CASE("whole numbers: the last and the first, each alone where there is one") {

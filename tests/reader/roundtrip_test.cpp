@@ -233,7 +233,15 @@ Scenario random_scenario() {
   const bool dense =
       std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);
   const std::vector<Algorithm> gathering{automatic, ring, recursive_doubling};  // for all-reduce and all-gather alike
+  const auto mend_parts = [&](Exchange& exchange, bool may_cut) {
+    if (exchange.grouping == Grouping::whole_model) exchange.priority = false;
+    if (exchange.partition && *exchange.partition < 1_MB) exchange.partition = 1_MB;
+    if (may_cut && std::holds_alternative<NoCompressor>(s.compressor)) return;
+    exchange.priority = false;
+    exchange.partition = {};
+  };
   if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
+    mend_parts(x->exchange, true);
     mend(x->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
     if (Bytes& cap = x->exchange.bucket_cap; x->exchange.cap_of(0) > cap)
       std::swap(*x->exchange.first_bucket.value, cap);
@@ -241,6 +249,8 @@ Scenario random_scenario() {
     mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
+    mend_parts(server->exchange, server->consistency == Consistency::synchronous && !server->two_way &&
+                                     (server->balance == ShardBalance::split || server->shards == 1));
     const HostCosts machines = host_costs(s.cluster);
     if (!std::holds_alternative<NoCompressor>(s.compressor) || server->consistency != Consistency::synchronous ||
         (!machines.is_one_machine() && s.cluster.workers % machines.workers_of_machine != 0))
@@ -251,6 +261,7 @@ Scenario random_scenario() {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* sharded = std::get_if<ShardedStrategy>(&s.strategy)) {
     if (sharded->group_size) sharded->group_size = 8 * (s.cluster.workers % 16 == 0 ? integer_between(1, 2) : 1);
+    mend_parts(sharded->exchange, false);
     mend(sharded->collective, {automatic, ring});
     mend(sharded->all_reduce, {automatic, ring, halving_doubling});
     if (Bytes& cap = sharded->exchange.bucket_cap; sharded->exchange.cap_of(0) > cap)

@@ -75,6 +75,30 @@ TEST_CASE("steps of a stack: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("parts and priorities: replay equals equations") {
+  std::vector<Case> cases;
+  for (int i = 0; i < 40; ++i) {
+    const Exchange exchange{.grouping = coin() ? Grouping::per_tensor : Grouping::bucketed,
+                            .bucket_cap = Bytes(positive_between(1e5, 1e7)),
+                            .first_bucket = {Bytes(1e5)},
+                            .overlap = coin(),
+                            .partition = coin() ? std::optional(Bytes(positive_between(1e5, 1e7))) : std::nullopt,
+                            .priority = coin()};
+    AllReduceStrategy strategy{.exchange = exchange};
+    strategy.collective.algorithm = Algorithm::ring;
+    Case all_reduce{fmt::format("all-reduce, case {}", i),
+                    scenario_of(random_cluster(integer_between(2, 12)), strategy)};
+    if (coin()) all_reduce.scenario.cluster.groups = {{1, 0.7, {}, {}}};  // a slow worker
+    cases.push_back(all_reduce);
+    Cluster on_star = star(integer_between(2, 8));
+    on_star.stack.host_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
+    cases.push_back({fmt::format("servers, case {}", i),
+                     scenario_of(on_star, ParameterServerStrategy{
+                                              .shards = integer_between(1, 3), .duplex = coin(), .exchange = exchange})});
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("servers copy by the class of the link: replay equals equations") {
   // As many shards as machines, one beside the first worker of each, so that every machine is like the others. All
   // workers count as the second one of a machine, which copies for all shards.

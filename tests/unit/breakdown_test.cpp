@@ -69,6 +69,19 @@ TEST_CASE("each instant goes to the first active phase") {
   CHECK(b.total() == 10_s);
 }
 
+TEST_CASE("the stack has its share of each instant") {
+  // backward, a tenth of it the stack's   0---------4
+  // exchange, a half                          2----------6
+  // exchange, all                                     5-------8    (5..6: the mean of both, 3/4)
+  const Breakdown b =
+      attribute({{Phase::exchange, 2, 6, 0.5}, {Phase::backward, 0, 4, 0.1}, {Phase::exchange, 5, 8, 1.0}}, 0, 10);
+  require_close(3.6, b.backward.si(), 1e-12, "9/10 of 4 s");
+  require_close(0.5 + 0.25, b.exposed_communication.si(), 1e-12, "1/2 of 4..5, 1/4 of 5..6");
+  require_close(0.4 + 0.5 + 0.75 + 2, b.stack.si(), 1e-12, "of 0..4, 4..5, 5..6, 6..8");
+  CHECK(b.waiting == 2_s);
+  require_close(10, b.total().si(), 1e-12, "all");
+}
+
 TEST_CASE("the order of phases is forward, backward, update, encode, decode, exchange") {
   for (std::size_t i = 0; i < kPriority.size(); ++i)
     for (std::size_t j = i + 1; j < kPriority.size(); ++j) {
@@ -192,7 +205,7 @@ TEST_CASE("folding keeps every second of every phase") {
 }
 
 TEST_CASE("adding breakdowns weighs every part") {
-  const Breakdown a{1_s, 2_s, 3_s, 4_s, 5_s, 6_s, 7_s}, b{10_s, 20_s, 30_s, 40_s, 50_s, 60_s, 70_s};
+  const Breakdown a{1_s, 2_s, 3_s, 4_s, 5_s, 6_s, 7_s, 8_s}, b{10_s, 20_s, 30_s, 40_s, 50_s, 60_s, 70_s, 80_s};
   const Breakdown sum = add(a, b, 0.5);
   CHECK(sum.forward == 6_s);
   CHECK(sum.backward == 12_s);
@@ -200,8 +213,9 @@ TEST_CASE("adding breakdowns weighs every part") {
   CHECK(sum.encode == 24_s);
   CHECK(sum.decode == 30_s);
   CHECK(sum.exposed_communication == 36_s);
-  CHECK(sum.waiting == 42_s);
-  CHECK(sum.total() == 168_s);  // 28 + 0.5 * 280
+  CHECK(sum.stack == 42_s);
+  CHECK(sum.waiting == 48_s);
+  CHECK(sum.total() == 216_s);  // 36 + 0.5 * 360
 }
 
 TEST_CASE("kinds of workers: those in no group first, groups at the end") {

@@ -1,0 +1,173 @@
+// Parts of message sets and their priorities: the order of a link, and steps by hand.
+#include <vector>
+
+#include "models/scenario/rules.hpp"
+#include "models/strategy/parts.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/test_scenarios.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// Two layers. Backward: 30 ms, then the last layer's gradient of 8 MB is ready; 10 ms, then the first layer's of 2 MB.
+/// Forward: 10 ms for the first layer, 20 ms for the last. Update: 2 ms.
+Workload two_layers() {
+  Workload w = workload_of(30_ms, {{8e6, 0.030}, {2e6, 0.010}}, {}, 2_ms);
+  w.gradients[0].forward = 20_ms;
+  w.gradients[1].forward = 10_ms;
+  return w;
+}
+
+/// Two workers with links of 100 MB/s: a ring takes n/B, 10 ms for each MB.
+Cluster two_workers() { return star_cluster(2, BytesPerSecond(1e8), 0_us); }
+
+Exchange tensor_by_tensor(std::optional<Bytes> partition, bool priority) {
+  return {.grouping = Grouping::per_tensor, .partition = partition, .priority = priority};
+}
+
+StepForecast by_all_reduce(const Exchange& exchange, const Workload& workload = two_layers()) {
+  return forecast(scenario_of(two_workers(), AllReduceStrategy{ring_choice(), exchange, Carrier::automatic}), workload);
+}
+
+StepForecast by_server(const Exchange& exchange, bool duplex) {
+  ParameterServerStrategy server;
+  server.exchange = exchange;
+  server.duplex = duplex;
+  Workload workload = two_layers();
+  workload.update = {};
+  for (Gradient& gradient : workload.gradients) gradient.bytes *= 0.5;  // both workers share the server's link
+  workload.gradient_bytes *= 0.5;
+  return forecast(scenario_of(two_workers(), server), workload);
+}
+
+}  // namespace
+
+TEST_CASE("equal parts of at most the partition") {
+  const std::vector<Bucket> buckets = make_buckets(two_layers(), tensor_by_tensor({}, false));
+  const auto parts = parts_of(buckets, tensor_by_tensor(Bytes(3e6), false));
+  REQUIRE(parts.size() == 4);  // 8 MB in 3, 2 MB in 1
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(parts[i].bucket == 0);
+    require_close(8e6 / 3, parts[i].bytes.si(), 1e-12, "a third");
+  }
+  CHECK(parts[3].bucket == 1);
+  CHECK(parts[3].bytes == Bytes(2e6));
+  CHECK(parts_of(buckets, tensor_by_tensor({}, false)).size() == 2);
+  CHECK(parts_of(buckets, tensor_by_tensor(Bytes(8e6), false)).size() == 2);
+}
+
+TEST_CASE("a link takes the ready turn of the highest priority and interrupts none") {
+  using Order = std::vector<std::size_t>;
+  // 0 runs alone at first, to 4 s; then 1 and 2 wait, and 2 is preferred.
+  CHECK(order_by_priority({{0_s, 4_s, 0}, {1_s, 2_s, 1}, {2_s, 1_s, 2}}) == Order{0, 2, 1});
+  // The link idles from 1 to 5 s; 1 and 2 are equals.
+  CHECK(order_by_priority({{0_s, 1_s, 0}, {5_s, 1_s, 3}, {5_s, 1_s, 3}}) == Order{0, 1, 2});
+  CHECK(order_by_priority({}).empty());
+  // The end of 0, at 4 s, makes 2 possible, which beats 1.
+  const auto then = [](std::size_t turn, Seconds end) {
+    return turn == 0 ? std::optional(Turn{end, 1_s, 5}) : std::nullopt;
+  };
+  CHECK(order_by_priority({{0_s, 4_s, 0}, {0_s, 2_s, 0}}, then) == Order{0, 2, 1});
+}
+
+TEST_CASE("the order has every turn once, and its link is never idle while one is ready") {
+  property("orders by priority", [] {
+    std::vector<Turn> turns;
+    for (int i = integer_between(0, 30); i > 0; --i)
+      turns.push_back({Seconds(integer_between(0, 20)), Seconds(integer_between(0, 5)),
+                       static_cast<std::size_t>(integer_between(0, 4))});
+    const auto order = order_by_priority(turns);
+    RC_ASSERT(order.size() == turns.size());
+    std::vector<bool> done(turns.size(), false);
+    Seconds free{};
+    for (const std::size_t next : order) {
+      RC_ASSERT(!done[next]);
+      Seconds earliest = turns[next].ready;
+      for (std::size_t i = 0; i < turns.size(); ++i)
+        if (!done[i]) earliest = std::min(earliest, turns[i].ready);
+      const Seconds begin = std::max(free, earliest);
+      RC_ASSERT(turns[next].ready <= begin);
+      for (std::size_t i = 0; i < turns.size(); ++i)
+        if (!done[i] && turns[i].ready <= begin) RC_ASSERT(turns[i].priority <= turns[next].priority);
+      done[next] = true;
+      free = begin + turns[next].time;
+    }
+  }, 300);
+}
+
+TEST_CASE("all-reduce in parts by priority, by hand") {
+  // From the begin of backward, in ms. Parts of 4 MB: the link has the last layer's first part from 30 to 70, the first
+  // layer's from 70 to 90, though it is ready at 40 only, and the last layer's second part from 90 to 130.
+  // First layer: update 2/10 of 2 ms and forward, 90 .. 100.4. Last layer: update 1.6, forward 20, 130 .. 151.6.
+  const StepForecast parts = by_all_reduce(tensor_by_tensor(Bytes(4e6), true));
+  require_close(0.1516, parts.step.si(), 1e-12, "130 + 1.6 + 20");
+  require_close(0.030, parts.breakdown.forward.si(), 1e-12, "forward");
+  require_close(0.002, parts.breakdown.update.si(), 1e-12, "update");
+  require_close(0.1516 - 0.072, parts.breakdown.exposed_communication.si(), 1e-12, "the rest");
+  // Whole tensors: 30 .. 110, 110 .. 130. The first layer: 130 .. 140.4, then the last at once: 162 ms, as without
+  // priorities, since both must wait for the first layer's tensor.
+  require_close(0.162, by_all_reduce(tensor_by_tensor({}, true)).step.si(), 1e-12, "130 + 0.4 + 10 + 1.6 + 20");
+  require_close(0.162, by_all_reduce(tensor_by_tensor({}, false)).step.si(), 1e-12, "130 + 2 + 30");
+  // Parts alone change nothing on a link without costs of a message.
+  require_close(0.162, by_all_reduce(tensor_by_tensor(Bytes(4e6), false)).step.si(), 1e-12, "130 + 2 + 30");
+  // After backward, 40: the first layer's part goes first, to 60; the last layer's 60 .. 140; 140 + 1.6 + 20.
+  Exchange after = tensor_by_tensor(Bytes(4e6), true);
+  after.overlap = false;
+  require_close(0.1616, by_all_reduce(after).step.si(), 1e-12, "40 + 20 + 80 + 21.6");
+}
+
+TEST_CASE("several passes: the first forward pass waits by layers, the last backward pass sends") {
+  // One more pass, 30 + 40 ms, between the first forward pass and the last backward pass.
+  Workload workload = two_layers();
+  workload.accumulation = 2;
+  require_close(0.1516 + 0.070, by_all_reduce(tensor_by_tensor(Bytes(4e6), true), workload).step.si(), 1e-12, "+ 70 ms");
+}
+
+TEST_CASE("servers in parts by priority, by hand") {
+  // Tensors of 4 and 1 MB in parts of 2 MB: a push or pull of the last layer's takes 40 ms for both workers, the first
+  // layer's 20. From the begin of backward, in ms. Pushes: 30 .. 70, the first layer's 70 .. 90, 90 .. 130.
+  // Pulls beside them: 70 .. 110, the first layer's 110 .. 130, 130 .. 170. Forward: 130 .. 140, 170 .. 190.
+  const Exchange parts = tensor_by_tensor(Bytes(2e6), true);
+  require_close(0.190, by_server(parts, true).step.si(), 1e-12, "170 + 20");
+  // In turn: push 30 .. 70; of the first layer push 70 .. 90 and pull 90 .. 110; push 110 .. 150, two pulls to 230.
+  require_close(0.250, by_server(parts, false).step.si(), 1e-12, "230 + 20");
+  // Without priorities, in turn, the earlier to be ready first: pushes 30 .. 70, 70 .. 110, 110 .. 130, since all are
+  // ready before the first pull, at 70; pulls 130 .. 210 and 210 .. 230; then the whole forward pass, 30.
+  require_close(0.260, by_server(tensor_by_tensor(Bytes(2e6), false), false).step.si(), 1e-12, "230 + 30");
+}
+
+TEST_CASE("parts and priorities that no strategy has are refused with the field") {
+  const auto refuses = [](const Scenario& scenario, const char* pointer) {
+    const Workload workload = two_layers();
+    std::vector<Fault> faults;
+    check(scenario, &workload, faults);
+    std::erase_if(faults, [](const Fault& fault) { return fault.pointer == "/workload"; });  // it is made in code
+    REQUIRE(faults.size() == 1);
+    CHECK(faults.front().pointer == pointer);
+  };
+  const Exchange parts = tensor_by_tensor(Bytes(4e6), true);
+  Scenario coded = scenario_of(two_workers(), AllReduceStrategy{ring_choice(), parts, Carrier::automatic});
+  coded.compressor = Fp16{};
+  refuses(coded, "/strategy/exchange/priority");
+  Exchange whole = parts;
+  whole.grouping = Grouping::whole_model;
+  refuses(scenario_of(two_workers(), AllReduceStrategy{ring_choice(), whole, Carrier::automatic}),
+          "/strategy/exchange/priority");
+  refuses(scenario_of(two_workers(), AllReduceStrategy{ring_choice(), tensor_by_tensor(Bytes(1), false), {}}),
+          "/strategy/exchange/partition");
+  ParameterServerStrategy server;
+  server.exchange = parts;
+  server.balance = ShardBalance::greedy;
+  server.shards = 2;
+  refuses(scenario_of(two_workers(), server), "/strategy/exchange/priority");
+  server = {.consistency = Consistency::asynchronous, .exchange = parts};
+  refuses(scenario_of(two_workers(), server), "/strategy/exchange/priority");
+  ShardedStrategy sharded;
+  sharded.exchange = parts;
+  sharded.exchange.priority = false;
+  refuses(scenario_of(two_workers(), sharded), "/strategy/exchange/partition");
+}
