@@ -37,6 +37,7 @@ class ExchangeChanges {
   void of(const AllReduceStrategy& x) {
     const auto here = strategy_of(x);
     groupings(here.at(&AllReduceStrategy::exchange));
+    priorities(here.at(&AllReduceStrategy::exchange));
     carriers(here);
     cheapest(here);
     servers(x.exchange);
@@ -58,6 +59,8 @@ class ExchangeChanges {
     using X = ParameterServerStrategy;
     const auto here = strategy_of(x);
     groupings(here.at(&X::exchange));
+    if (x.consistency == Consistency::synchronous && (x.shards == 1 || x.balance == ShardBalance::split))
+      priorities(here.at(&X::exchange));
     if (x.shards > 1 && x.balance == ShardBalance::greedy)
       changes_.add(kExecution, "shards of one size", here, &X::balance, ShardBalance::split);
     changes_.add(kExecution, fmt::format("{} shards", 2 * x.shards), here, &X::shards, 2 * x.shards);
@@ -173,6 +176,15 @@ class ExchangeChanges {
       }
     if (!x.overlap && x.grouping != Grouping::whole_model)
       changes_.add(kExecution, "overlap with back-propagation", here, &Exchange::overlap, true);
+  }
+
+  /// Of plain gradients alone. ByteScheduler and BytePS cut tensors into parts of about this size (recalled).
+  void priorities(const Place<Exchange>& here) {
+    const Exchange& x = here.part;
+    if (x.priority || x.grouping == Grouping::whole_model || !std::holds_alternative<NoCompressor>(s_.compressor)) return;
+    Settings set{setting(here, &Exchange::priority, true)};
+    if (!x.partition) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
+    changes_.add(kExecution, "parts of the first layers first", std::move(set));
   }
 
   template <class Kind>

@@ -24,6 +24,7 @@
 #include "models/describe/describe.hpp"
 #include "models/describe/shared.hpp"
 #include "models/part/evidence.hpp"
+#include "models/part/strategy.hpp"
 
 namespace stepcast {
 
@@ -53,6 +54,7 @@ struct Stack {
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
   double spread = 0.0;
+  std::vector<Strategy> strategies{};  ///< of a stack's file; empty in a scenario, whose strategy has the defaults
   std::vector<ConstantOrigin> origins{};
 
   template <class V>
@@ -80,6 +82,9 @@ struct Stack {
                "standard deviation of ln(forecast/measured) over rows that its constants were not fitted to; 90 % of "
                "measurements lie within a factor e^(1.645 spread) of a forecast; 0: not known",
                between(0, 10));
+    v.optional("strategies", x.strategies,
+               "the strategies that it can carry out, each with its defaults of fields that a scenario does not give; "
+               "the first is that of a scenario without a strategy; empty: all, with stepcast's defaults");
     v.optional("origins", x.origins, "where its constants are from; for readers and notes");
   }
   bool operator==(const Stack&) const = default;

@@ -9,6 +9,7 @@
 
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/rules.hpp"
+#include "models/scenario/stack_strategy.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/workload_rules.hpp"
 #include "models/workload/global_batch.hpp"
@@ -106,10 +107,11 @@ std::string nearest_batches(const WorkloadTable& table, int workers) {
 ScenarioReading ScenarioReader::read(const Document& document) {
   ScenarioReading reading;
   ScenarioFields fields;
-  FieldsReader reader(document.json, reading.faults);
+  const Json json = with_strategy_of_stack(document.json, reading.faults);
+  FieldsReader reader(json, reading.faults);
   ScenarioFields::describe(reader, fields);
   reader.report_unknown_keys();
-  tell_kinds<Strategy>(document.json, "/strategy", reading.faults);
+  tell_kinds<Strategy>(json, "/strategy", reading.faults);
   tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
   tell_kinds<Topology>(document.json, "/cluster/topology", reading.faults);
   reading.on_impossible = fields.impossible;

@@ -59,6 +59,7 @@ std::string difference(const Both& both) {
   part("forward", &Breakdown::forward);
   part("backward", &Breakdown::backward);
   part("exposed communication", &Breakdown::exposed_communication);
+  part("stack", &Breakdown::stack);
   part("waiting", &Breakdown::waiting);
   if (full.kinds.size() != folded.kinds.size())
     text += fmt::format("{} and {} kinds of workers; ", full.kinds.size(), folded.kinds.size());

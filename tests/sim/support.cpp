@@ -106,14 +106,15 @@ void require_same(const Comparison& c, double relative, bool like_workers) {
   part(&Breakdown::decode, "decode");
   if (like_workers) {
     part(&Breakdown::exposed_communication, "exposed communication");
+    part(&Breakdown::stack, "stack");
     part(&Breakdown::waiting, "waiting");
   } else {
-    const auto both = [](const StepForecast& f) { return f.breakdown.exposed_communication + f.breakdown.waiting; };
+    const auto both = [](const StepForecast& f) { return exposed(f.breakdown) + f.breakdown.waiting; };
     const double allowed = 10 * relative * c.equations.step.si();
     INFO(c.what << ": exposed communication: equations " << c.equations.breakdown.exposed_communication.si()
                 << " s, replay " << c.replay.breakdown.exposed_communication.si() << " s");
     REQUIRE(std::abs((both(c.equations) - both(c.replay)).si()) <= allowed);
-    REQUIRE((c.replay.breakdown.exposed_communication - c.equations.breakdown.exposed_communication).si() <= allowed);
+    REQUIRE((exposed(c.replay.breakdown) - exposed(c.equations.breakdown)).si() <= allowed);
   }
   REQUIRE(c.equations.kinds.size() == c.replay.kinds.size());
   for (const StepForecast* f : {&c.equations, &c.replay}) {

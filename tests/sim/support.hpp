@@ -34,6 +34,9 @@ Scenario scenario_of(const Cluster& cluster, const Strategy& strategy);
 /// One collective per step.
 Scenario collective_of(const Cluster& cluster, Operation operation, Algorithm algorithm, Bytes size);
 
+/// Exposed communication with the stack's part of it.
+inline Seconds exposed(const Breakdown& parts) { return parts.exposed_communication + parts.stack; }
+
 /// Evaluates all cases both ways, replays in processes. Fails the running Catch2 test when a replay fails.
 std::vector<Comparison> evaluate_both(const std::vector<Case>& cases);
 

@@ -68,7 +68,7 @@ StepForecast random_forecast() {
   StepForecast f;
   f.first_step = time();
   f.step = time();
-  const auto parts = [&] { return Breakdown{time(), time(), time(), time(), time(), time(), time()}; };
+  const auto parts = [&] { return Breakdown{time(), time(), time(), time(), time(), time(), time(), time()}; };
   f.breakdown = parts();
   for (int kinds = integer_between(0, 3); kinds > 0; --kinds)
     f.kinds.push_back({integer_between(0, 9), integer_between(1, 9), parts()});
@@ -92,7 +92,7 @@ bool same(const StepForecast& a, const StepForecast& b) {
   };
   const auto parts = [](const Breakdown& p) {
     return std::vector<Seconds>{p.forward, p.backward, p.update, p.encode, p.decode, p.exposed_communication,
-                                p.waiting};
+                                p.stack, p.waiting};
   };
   const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) {
     return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown);
