@@ -64,11 +64,11 @@ struct Prices {
   Seconds setup{};
 };
 
-/// The terms of the total, separately. A stack adds three of them (part/stack.hpp): copies, the time that hosts add to
-/// latency and bandwidth; negotiation, o; and gathering, G and g.
+/// The terms of the total, separately. A stack adds four of them (part/stack.hpp): copies, the time that hosts add to
+/// latency and bandwidth; operation, o; negotiation, ν; and gathering, G and g.
 struct PricedCost {
-  Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{}, negotiation{}, gathering{};
-  [[nodiscard]] Seconds of_stack() const { return copies + negotiation + gathering; }
+  Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{}, operation{}, negotiation{}, gathering{};
+  [[nodiscard]] Seconds of_stack() const { return copies + operation + negotiation + gathering; }
   [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup + of_stack(); }
   PricedCost& operator+=(const PricedCost& other) {
     latency += other.latency;
@@ -76,6 +76,7 @@ struct PricedCost {
     copies += other.copies;
     reduction += other.reduction;
     setup += other.setup;
+    operation += other.operation;
     negotiation += other.negotiation;
     gathering += other.gathering;
     return *this;

@@ -44,7 +44,8 @@ void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
 /// The share of its slack that a collective adds to its price.
 enum class Slack { least = -1, none = 0, most = 1 };
 
-/// The step graph expanded by worker classes: a compute task is one vertex per class, any other task is one vertex.
+/// The step graph expanded by worker classes: a computation or negotiation is one vertex per class, any other
+/// task is one vertex.
 class Unfolded {
  public:
   Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
@@ -54,6 +55,8 @@ class Unfolded {
       const Work& work = graph.tasks[i].work;
       if (const auto* compute = std::get_if<ComputeWork>(&work)) {
         for (const WorkerClass& c : classes_) timed.duration.push_back(compute->duration.si() / c.speed);
+      } else if (const auto* negotiation = std::get_if<NegotiationWork>(&work)) {
+        timed.duration.insert(timed.duration.end(), classes_.size(), negotiation->time.si());
       } else if (const auto* serve = std::get_if<ServeWork>(&work)) {
         Seconds longest{};
         for (const Seconds time : serve->time) longest = std::max(longest, time);
@@ -85,7 +88,8 @@ class Unfolded {
 
  private:
   [[nodiscard]] bool per_class(std::size_t task) const {
-    return std::holds_alternative<ComputeWork>(graph_.tasks[task].work);
+    const Work& work = graph_.tasks[task].work;
+    return std::holds_alternative<ComputeWork>(work) || std::holds_alternative<NegotiationWork>(work);
   }
 
   void connect(TaskId before, TaskId after, int lag) {

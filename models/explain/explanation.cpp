@@ -32,12 +32,13 @@ constexpr Section kSections[] = {
 };
 
 /// The terms of communication by name.
-std::array<Cause, 7> terms_of(const PricedCost& cost) {
+std::array<Cause, 8> terms_of(const PricedCost& cost) {
   return {{{"latency", cost.latency},
            {"bandwidth", cost.bandwidth},
            {"copies", cost.copies},
            {"reduction", cost.reduction},
            {"set-up", cost.setup},
+           {"operation", cost.operation},
            {"negotiation", cost.negotiation},
            {"gathering", cost.gathering}}};
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace stepcast {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::array kOrder = {
 struct Edge {
   double time;
   std::size_t phase;
-  int change;
+  bool begins;
   double stack_share;
 };
 
@@ -37,30 +38,26 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
     if (phase == kOrder.end() || from >= to) continue;
     const auto index = static_cast<std::size_t>(phase - kOrder.begin());
-    edges.push_back({from, index, +1, interval.stack_share});
-    edges.push_back({to, index, -1, -interval.stack_share});
+    edges.push_back({from, index, true, interval.stack_share});
+    edges.push_back({to, index, false, interval.stack_share});
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
 
-  struct Active {
-    int count = 0;
-    double stack_share = 0.0;  // their sum
-  };
   std::array<double, kOrder.size() + 1> spent{};
   double& stack = spent.back();
-  std::array<Active, kOrder.size()> active{};
+  std::array<std::multiset<double>, kOrder.size()> active;  // the stack's shares of active intervals
   double now = begin;
   for (const Edge& edge : edges) {
-    const auto busy = std::find_if(active.begin(), active.end(), [](const Active& phase) { return phase.count > 0; });
+    const auto busy = std::find_if(active.begin(), active.end(), [](const auto& shares) { return !shares.empty(); });
     if (busy != active.end()) {
-      const double time = edge.time - now, of_stack = time * busy->stack_share / busy->count;
+      const double time = edge.time - now, of_stack = time * *busy->begin();
       spent[static_cast<std::size_t>(busy - active.begin())] += time - of_stack;
       stack += of_stack;
     }
     now = edge.time;
-    Active& phase = active[edge.phase];
-    phase.count += edge.change;
-    phase.stack_share = phase.count > 0 ? phase.stack_share + edge.stack_share : 0.0;
+    std::multiset<double>& shares = active[edge.phase];
+    if (edge.begins) shares.insert(edge.stack_share);
+    else shares.erase(shares.find(edge.stack_share));
   }
 
   // The rest makes the parts add up. Rounding residues go to the largest part.

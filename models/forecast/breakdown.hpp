@@ -16,7 +16,7 @@ struct Interval {
 };
 
 /// Attributes every instant of [begin, begin + length) to the first active phase, in the order forward, backward,
-/// update, encode, decode, exchange. The stack gets its share of the instant, the mean of the phase's active intervals.
+/// update, encode, decode, exchange. The stack gets the least share that it has of any active interval of that phase.
 /// An instant without an active phase is waiting. The parts add up to `length`.
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length);
 

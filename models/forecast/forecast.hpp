@@ -40,7 +40,7 @@ inline constexpr std::array kBreakdownParts = {
     BreakdownPart{"decode", &Breakdown::decode, "compressor's decode"},
     BreakdownPart{"exposed_communication", &Breakdown::exposed_communication, "communication that nothing hides, without the stack's part"},
     BreakdownPart{"stack", &Breakdown::stack,
-                  "the stack's part: of communication that nothing hides, copies, negotiation and gathering; of "
+                  "the stack's part: of communication that nothing hides, copies, operations, negotiation and gathering; of "
                   "backward, its slowdown"},
     BreakdownPart{"waiting", &Breakdown::waiting, "waiting for other workers or servers"},
 };

@@ -5,7 +5,8 @@
 //   h    time that a host takes to copy one byte in or out (TCP):        host_cost, to or from another machine
 //                                                                        inner_host_cost, inside a machine
 //   s    bytes of a slice; a message is copied and sent in slices        slice
-//   o    time to begin a collective, beyond the cluster's: negotiation   operation_cost
+//   o    time to begin a collective, beyond the cluster's                operation_cost
+//   ν    time to agree on a collective, beside the one before            negotiation_cost
 //   G    time of an all-gather beyond its messages, each doubling of p   gather_cost
 //   g    time of each byte that a worker gets in an all-gather           gather_byte_cost
 //   γ_o  factor on backward while exchanges run beside it                backward_slowdown
@@ -13,6 +14,7 @@
 // Collectives overlap copies, wire and delays of slices (price/round_pace.hpp). Exchanges with servers and neighbours
 // copy whole messages.
 //
+// Workers agree on collectives one after the other, each once its data are ready and while earlier ones have the links.
 // A collective takes o longer, and an all-gather of n bytes G·log2(p) + g·n·(p-1)/p more. Reductions take no such time:
 // libraries fuse them.
 #pragma once
@@ -50,6 +52,7 @@ struct Stack {
   SecondsPerByte inner_host_cost{};
   std::optional<Bytes> slice{};
   Seconds operation_cost{};
+  Seconds negotiation_cost{};
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
@@ -68,7 +71,10 @@ struct Stack {
                "null: each message whole, one round after the other",
                positive);
     v.optional("operation_cost", x.operation_cost,
-               "o: time of each collective beyond its messages and the cluster's collective_cost: workers agree on it",
+               "o: time of each collective beyond its messages and the cluster's collective_cost", non_negative);
+    v.optional("negotiation_cost", x.negotiation_cost,
+               "ν: time in which workers agree on a collective of gradients, after the one before is agreed on and "
+               "while it is carried out; servers and sharded state have none",
                non_negative);
     v.optional("gather_cost", x.gather_cost,
                "G: time of an all-gather beyond its messages, for each doubling of the workers", non_negative);

@@ -43,7 +43,7 @@ class ClusterPrices {
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const {
     PricedCost cost = protocol(call)(call);
     const StackTime stack = stack_time(cluster_.stack, call, cluster_.workers);
-    cost.negotiation = stack.negotiation;
+    cost.operation = stack.operation;
     cost.gathering = stack.gathering;
     return cost;
   }

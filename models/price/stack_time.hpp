@@ -7,9 +7,9 @@
 namespace stepcast {
 
 struct StackTime {
-  Seconds negotiation{};  ///< o
-  Seconds gathering{};    ///< G·log2(p) + g·n·(p-1)/p for an all-gather of n bytes
-  [[nodiscard]] Seconds total() const { return negotiation + gathering; }
+  Seconds operation{};  ///< o
+  Seconds gathering{};  ///< G·log2(p) + g·n·(p-1)/p for an all-gather of n bytes
+  [[nodiscard]] Seconds total() const { return operation + gathering; }
 };
 
 /// The time for a collective among p workers of a communicator; 0 for one worker.

@@ -105,9 +105,9 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
                     meant = kind_meant(reference, kinds);
   std::string remedy;
   const std::string other = part_named(reference, part, std::array{folder, folder_, library_});
-  if (!other.empty()) remedy = fmt::format("that is a {}", other);
+  if (!meant.empty()) remedy = fmt::format("did you mean {}?", meant);
+  else if (!other.empty()) remedy = fmt::format("that is a {}", other);
   else if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
-  else if (!meant.empty()) remedy = fmt::format("did you mean {}?", meant);
   throw ScenarioError(
       {{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});
 }

@@ -107,7 +107,7 @@ std::string nearest_batches(const WorkloadTable& table, int workers) {
 ScenarioReading ScenarioReader::read(const Document& document) {
   ScenarioReading reading;
   ScenarioFields fields;
-  const Json json = with_strategy_of_stack(document.json, reading.faults);
+  const Json json = with_strategy_of_stack(document.json, reading.impossible);
   FieldsReader reader(json, reading.faults);
   ScenarioFields::describe(reader, fields);
   reader.report_unknown_keys();

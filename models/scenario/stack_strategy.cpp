@@ -19,7 +19,7 @@ std::string text_of(const Json& object, const char* field) {
 
 }  // namespace
 
-Json with_strategy_of_stack(const Json& document, std::vector<Fault>& faults) {
+Json with_strategy_of_stack(const Json& document, std::vector<Fault>& impossible) {
   const Json::json_pointer list("/stack/strategies");
   if (!document.is_object() || !document.contains(list) || !document.at(list).is_array() || document.at(list).empty())
     return document;
@@ -44,7 +44,7 @@ Json with_strategy_of_stack(const Json& document, std::vector<Fault>& faults) {
   std::vector<std::string> kinds;
   for (const Json& one : strategies) kinds.push_back(text_of(one, "kind"));
   const std::string name = text_of(merged.at("stack"), "name");
-  faults.push_back({"", "/strategy/kind", fmt::format("\"{}\" with stack {}", kind, name.empty() ? "in place" : name),
+  impossible.push_back({"", "/strategy/kind", fmt::format("\"{}\" with stack {}", kind, name.empty() ? "in place" : name),
                     fmt::format("{}, which the stack can carry out", fmt::join(kinds, ", ")),
                     "choose another stack; \"ideal\" has every strategy"});
   return merged;

@@ -11,7 +11,7 @@ namespace stepcast {
 /// Fills in the fields of /strategy that the document does not give from the entry of its kind in /stack/strategies,
 /// and removes these. Without a strategy, it takes the first entry. A collective alone needs no entry. The document
 /// stays as it is without such a list.
-/// @param faults  gets a strategy that the stack cannot carry out
-Json with_strategy_of_stack(const Json& document, std::vector<Fault>& faults);
+/// @param impossible  gets a strategy that the stack cannot carry out
+Json with_strategy_of_stack(const Json& document, std::vector<Fault>& impossible);
 
 }  // namespace stepcast

@@ -7,9 +7,13 @@
 // the first H - 1 of H steps only compute and update.
 //
 // With `partition`, a bucket is exchanged in parts. With `priority`, the first layers' parts go first among those that
-// are ready, in the order of an isolated step on a worker of speed 1. The next step's forward pass runs by buckets, each
+// are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or its
+// negotiation, whichever is longer. The next step's forward pass runs by buckets, each
 // after its own update. All of a step's parts end before the next backward pass begins, so parts of two steps never
 // compete.
+#include <algorithm>
+#include <utility>
+
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/exchange_price.hpp"
@@ -59,12 +63,14 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   for (const auto& [bucket, bytes] : parts) {
     graph.payload += bytes;
     work.push_back({input.prices.decide(Operation::all_reduce, strategy.collective, bytes)});
-    turns.push_back({overlap ? ready[bucket] : Seconds{}, exchange_price(work.back(), graph, input.prices).total(), bucket});
+    const Seconds exchange = exchange_price(work.back(), graph, input.prices).total();
+    turns.push_back({overlap ? ready[bucket] : Seconds{}, std::max(exchange, input.negotiation()), bucket});
   }
   for (const std::size_t part : order_by_priority(turns)) {
-    const TaskId task = graph.add_task({numbered("all-reduce", part, parts.size()), Phase::exchange,
-                                        std::move(work[part]), communication});
-    graph.depend(task, overlap ? backward.ready[parts[part].bucket] : backward.end);
+    const TaskId task =
+        add_negotiated(graph, communication, numbered("all-reduce", part, parts.size()), work[part].call,
+                       input.negotiation(),
+                       {overlap ? backward.ready[parts[part].bucket] : backward.end});
     graph.depend(first_use[parts[part].bucket], task, 1);
   }
   return graph;
@@ -92,7 +98,7 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
   const double slowdown = slowdown_of(overlap, input.cluster);
   const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
   const std::vector<TaskId> exchanged =
-      add_exchanges(graph, communication, codec, coded, backward.ready, overlap ? kNoTask : backward.end);
+      add_exchanges(graph, communication, codec, coded, input.negotiation(), backward.ready, overlap ? kNoTask : backward.end);
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;
 }

@@ -10,6 +10,8 @@
 
 namespace stepcast {
 
+constexpr const char* kNegotiation = "negotiation";  // the stream's name
+
 std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }
@@ -115,6 +117,22 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
     for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
+}
+
+TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
+                      Seconds negotiation, const std::vector<TaskId>& ready) {
+  TaskId agreed = kNoTask;
+  if (negotiation > Seconds{}) {
+    const auto known = std::find_if(graph.streams.begin(), graph.streams.end(),
+                                    [](const Stream& stream) { return stream.name == kNegotiation; });
+    const StreamId stream = known == graph.streams.end() ? graph.add_stream(kNegotiation)
+                                                         : static_cast<StreamId>(known - graph.streams.begin());
+    agreed = graph.add_task({fmt::format("negotiation of {}", name), Phase::exchange, NegotiationWork{negotiation}, stream});
+  }
+  const TaskId task = graph.add_task({std::move(name), Phase::exchange, CollectiveWork{call}, communication});
+  if (agreed != kNoTask) graph.depend(task, agreed);
+  for (const TaskId before : ready) graph.depend(agreed == kNoTask ? task : agreed, before);
+  return task;
 }
 
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,

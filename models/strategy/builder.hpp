@@ -21,6 +21,9 @@ struct GraphInput {
   const CodecSettings& codec;
   const ClusterPrices& prices;
   std::optional<CodecRates> rates;  ///< rates of the compressor's kernels; empty without kernels
+
+  /// ν of a collective; a single worker has nobody to agree with.
+  [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
 };
 
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
@@ -70,6 +73,11 @@ struct BackwardPass {
 /// encoded as soon as it is ready, or after all are ready (encode[i], no task if zero).
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
                           const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
+
+/// Adds a collective. If the stack negotiates, it first adds the negotiation, on a stream of its own, after `ready`.
+/// Returns the collective's task.
+TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
+                      Seconds negotiation, const std::vector<TaskId>& ready);
 
 /// Adds the decoding of each bucket (decode[i], no task if zero) after its exchange. Returns an update's inputs.
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,

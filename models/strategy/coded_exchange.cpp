@@ -177,7 +177,7 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
 }
 
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
-                 std::size_t i, std::size_t s, TaskId ready, TaskId end) {
+                 std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = buckets[i].stages[s];
   if (s > 0 && stage.encode > Seconds{}) {
     const TaskId again =
@@ -185,18 +185,15 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
     graph.depend(again, ready);
     ready = again;
   }
-  for (const CollectiveCall& call : stage.collectives) {
-    const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, buckets.size()),
-                                        Phase::exchange, CollectiveWork{call}, communication});
-    graph.depend(task, ready);
-    if (end != kNoTask) graph.depend(task, end);
-    ready = task;
-  }
+  for (const CollectiveCall& call : stage.collectives)
+    ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, buckets.size()), call,
+                           negotiation, end == kNoTask ? std::vector{ready} : std::vector{ready, end});
   return ready;
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end) {
+                                  const std::vector<CodedExchange>& buckets, Seconds negotiation,
+                                  std::vector<TaskId> ready, TaskId end) {
   std::size_t stages = 0;
   std::vector<Seconds> decode;
   for (const CodedExchange& bucket : buckets) {
@@ -205,7 +202,7 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
   }
   for (std::size_t s = 0; s < stages; ++s)
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      if (s < buckets[i].stages.size()) ready[i] = add_stage(graph, communication, codec, buckets, i, s, ready[i], end);
+      if (s < buckets[i].stages.size()) ready[i] = add_stage(graph, communication, codec, buckets, i, s, negotiation, ready[i], end);
   return add_decode(graph, codec, decode, ready);
 }
 

@@ -47,18 +47,19 @@ std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& i
 std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
 
 /// Adds stage s of bucket i: its encoding, except for the first stage, and its collectives. Returns its last task.
+/// @param negotiation  ν of each collective
 /// @param ready  the task after which the stage may begin
 /// @param end    another task, if any, before which nothing may be sent
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
-                 std::size_t i, std::size_t s, TaskId ready, TaskId end = kNoTask);
+                 std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
 /// Adds the collectives of all buckets one by one, stage after stage, with the encoding of later stages. Also adds the
 /// decoding of each bucket. Returns the tasks before the sums can be used.
 /// @param ready  for each bucket, the task after which it may be sent
 /// @param end    the task before which nothing may be sent, if any
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready,
-                                  TaskId end = kNoTask);
+                                  const std::vector<CodedExchange>& buckets, Seconds negotiation,
+                                  std::vector<TaskId> ready, TaskId end = kNoTask);
 
 /// The part of a bucket that goes to one shard: a share of each of its tensors.
 struct ShardPart {

@@ -10,7 +10,7 @@ namespace stepcast {
 /// collectives only. With encoding in each reducing round, its time replaces γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
-/// The stack's share of the time of a communication task: copies, negotiation and gathering over the price. Copies for
+/// The stack's share of the time of a communication task: PricedCost::of_stack() over the price. Copies for
 /// asynchronous servers are all its own. 0 for other tasks, and on a platform file, whose links are not known here.
 double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 

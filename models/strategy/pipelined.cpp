@@ -44,7 +44,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
     // Works segment by segment: the GPU is several steps ahead, and no task needs one stage of all segments.
     TaskId last = backward.ready[i];
     for (std::size_t s = 0; s < coded[i].stages.size(); ++s)
-      last = add_stage(graph, communication, codec, coded, i, s, last);
+      last = add_stage(graph, communication, codec, coded, i, s, input.negotiation(), last);
     graph.depend(users[i], last, strategy.width);
     if (strategy.warmup_steps > 0) graph.depend(users[i], last, 1, strategy.warmup_steps + 1);
   }

@@ -48,6 +48,12 @@ struct CollectiveWork {
   CollectiveCall call;
 };
 
+/// A worker agrees with the others on a collective (Stack::negotiation_cost), once its own data are ready. This takes no
+/// GPU and no link.
+struct NegotiationWork {
+  Seconds time{};
+};
+
 /// Direct messages. Each one starts when its sender reaches the task. A participant is done when all its messages, sent
 /// and received, have arrived. This one is between every worker and every shard, with shard_bytes[j] for shard j:
 struct ShardWork {
@@ -82,7 +88,7 @@ struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe,
+using Work = std::variant<ComputeWork, CollectiveWork, NegotiationWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe,
                           ShardCopy>;
 
 using TaskId = int;

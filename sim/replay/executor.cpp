@@ -31,6 +31,11 @@ struct Executor::Kinds {
     sleep(work.time[track.participant->index].si());
     return start;
   }
+  double operator()(const NegotiationWork& work) const {
+    const double start = now();
+    sleep(work.time.si());
+    return start;
+  }
   double operator()(const CollectiveWork& work) const { return self.collectives_.execute(work, track, task); }
   double operator()(const ShardWork& work) const { return self.exchanges_.execute(work, track, task); }
   double operator()(const NeighbourWork& work) const { return self.exchanges_.execute(work, track, task); }

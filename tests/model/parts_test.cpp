@@ -120,6 +120,27 @@ TEST_CASE("all-reduce in parts by priority, by hand") {
   require_close(0.1616, by_all_reduce(after).step.si(), 1e-12, "40 + 20 + 80 + 21.6");
 }
 
+TEST_CASE("negotiation goes on beside the exchange before, by hand") {
+  // Of 50 ms each, from the begin of backward. Agreed on the last layer's tensor at 30 + 50 = 80, on the first layer's at
+  // 130. Exchanges: 80 .. 160, 160 .. 180. Update and forward pass: 180 + 2 + 30.
+  Cluster cluster = two_workers();
+  cluster.stack.negotiation_cost = 50_ms;
+  const auto step = [&](const Exchange& exchange) {
+    return forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange, Carrier::automatic}), two_layers());
+  };
+  const StepForecast plain = step(tensor_by_tensor({}, false));
+  require_close(0.212, plain.step.si(), 1e-12, "180 + 2 + 30");
+  // Only negotiation runs from 40, where backward ends, to 80. It is the stack's; it hides behind the exchange then.
+  require_close(0.040, plain.breakdown.stack.si(), 1e-12, "40 .. 80");
+  require_close(0.100, plain.breakdown.exposed_communication.si(), 1e-12, "80 .. 180");
+  // In parts of 4 MB by priority, agreed on at 80, 130 (the first layer's) and 180: exchanged to 120, 150 and 220. The
+  // first layer's update and forward pass end at 160.4.
+  require_close(0.2416, step(tensor_by_tensor(Bytes(4e6), true)).step.si(), 1e-12, "220 + 1.6 + 20");
+  // A single worker has nobody to agree with.
+  cluster.workers = 1;
+  require_close(0.072, step(tensor_by_tensor({}, false)).step.si(), 1e-12, "30 + 40 + 2");
+}
+
 TEST_CASE("several passes: the first forward pass waits by layers, the last backward pass sends") {
   // One more pass, 30 + 40 ms, between the first forward pass and the last backward pass.
   Workload workload = two_layers();

@@ -645,6 +645,33 @@ TEST_CASE("points whose parts do not go together are refused or left out") {
   }
 }
 
+TEST_CASE("a stack gives a strategy of its kind the fields that the scenario does not") {
+  const auto strategy_with = [](const Json& strategy) {
+    Changes changes{{"/stack", "byteps"}};
+    if (!strategy.is_null()) changes.push_back({"/strategy", strategy});
+    return study_of(changes).points.at(0).scenario;
+  };
+  // The file: {"sum_in_machine": true, "duplex": false, "exchange": {"grouping": "per-tensor", "partition": "4MB"}}
+  const Scenario scenario =
+      strategy_with(Json{{"kind", "parameter-server"}, {"shards", 2}, {"exchange", {{"partition", nullptr}}}});
+  const auto& servers = std::get<ParameterServerStrategy>(scenario.strategy);
+  CHECK(servers.shards == 2);
+  CHECK(servers.sum_in_machine);
+  CHECK_FALSE(servers.duplex);
+  CHECK(servers.exchange.grouping == Grouping::per_tensor);
+  CHECK_FALSE(servers.exchange.partition);  // null is given
+  CHECK(scenario.cluster.stack.strategies.empty());
+  CHECK(scenario.cluster.stack.name.value_or("") == "byteps");
+  const Scenario benchmark = strategy_with(Json{{"kind", "collective"}, {"size", "1MB"}});
+  CHECK(std::holds_alternative<CollectiveBenchmark>(benchmark.strategy));  // a benchmark is no training
+  // Several strategies: those that the stack cannot carry out are impossible points.
+  const Study study = study_of(Changes{{"/stack", "fsdp"},
+                                       {"/impossible", "leave-out"},
+                                       {"/strategy", {{{"kind", "all-reduce"}}, {{"kind", "sharded"}}}}});
+  REQUIRE(study.points.size() == 1);
+  CHECK(std::get<ShardedStrategy>(study.points[0].scenario.strategy).exchange.grouping == Grouping::per_block);
+}
+
 TEST_CASE("points are chosen by their coordinates") {
   const auto chosen = [](const std::vector<std::string>& choices) {
     Study study = study_of(Changes{

@@ -27,6 +27,7 @@ Stack random_stack() {
   stack.inner_host_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
   if (integer_between(0, 3) > 0) stack.slice = Bytes(positive_between(1e4, 1e7));
   stack.operation_cost = Seconds(coin() ? 0 : positive_between(1e-6, 1e-3));
+  stack.negotiation_cost = Seconds(coin() ? 0 : positive_between(1e-6, 1e-2));
   return stack;
 }
 

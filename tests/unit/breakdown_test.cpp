@@ -72,12 +72,12 @@ TEST_CASE("each instant goes to the first active phase") {
 TEST_CASE("the stack has its share of each instant") {
   // backward, a tenth of it the stack's   0---------4
   // exchange, a half                          2----------6
-  // exchange, all                                     5-------8    (5..6: the mean of both, 3/4)
+  // exchange, all                                     5-------8    (5..6: the least of both, a half)
   const Breakdown b =
       attribute({{Phase::exchange, 2, 6, 0.5}, {Phase::backward, 0, 4, 0.1}, {Phase::exchange, 5, 8, 1.0}}, 0, 10);
   require_close(3.6, b.backward.si(), 1e-12, "9/10 of 4 s");
-  require_close(0.5 + 0.25, b.exposed_communication.si(), 1e-12, "1/2 of 4..5, 1/4 of 5..6");
-  require_close(0.4 + 0.5 + 0.75 + 2, b.stack.si(), 1e-12, "of 0..4, 4..5, 5..6, 6..8");
+  require_close(1.0, b.exposed_communication.si(), 1e-12, "a half of 4..6");
+  require_close(0.4 + 1.0 + 2, b.stack.si(), 1e-12, "of 0..4, 4..6, 6..8");
   CHECK(b.waiting == 2_s);
   require_close(10, b.total().si(), 1e-12, "all");
 }
