@@ -74,13 +74,13 @@ std::vector<std::string> find_axes(const Json& json, const std::string& pointer)
     return {};
   } else if constexpr (IsVector<T>::value) {
     return detail::find_axes_of_list(json, pointer, find_axes<typename T::value_type>);
-  } else if constexpr (!IsOptional<T>::value && !IsVariant<T>::value && !Described<T>) {
+  } else if constexpr (IsOptional<T>::value) {
+    return find_axes<typename T::value_type>(json, pointer);
+  } else if constexpr (!IsVariant<T>::value && !Described<T>) {
     return detail::find_axes_of_value(json, pointer);
   } else {
     if (json.is_array()) return {pointer};
-    if constexpr (IsOptional<T>::value) {
-      return find_axes<typename T::value_type>(json, pointer);
-    } else if constexpr (IsVariant<T>::value) {
+    if constexpr (IsVariant<T>::value) {
       std::vector<std::string> axes;
       if (!json.is_object()) return axes;
       const auto kind = json.find("kind");

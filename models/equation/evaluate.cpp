@@ -65,8 +65,7 @@ class Unfolded {
         const auto* collective = std::get_if<CollectiveWork>(&work);
         if (collective) refuse_unpriced(collective->call, prices);
         Seconds time = exchange_price(work, graph, prices).total();
-        if (collective && slack != Slack::none)
-          time += prices.slack(collective->call) * static_cast<double>(slack);
+        if (collective && slack != Slack::none) time += prices.slack(collective->call) * static_cast<double>(slack);
         timed.duration.push_back(time.si());
       }
     }

@@ -97,7 +97,8 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
   if (scenario.evaluation.evaluator != Evaluator::replay && only_replayed(scenario).empty())
     all.estimate = text_of(exactness_of(scenario, graph, prices));
   for (const Task& task : graph.tasks) {
-    if (task.phase != Phase::exchange) continue;
+    // Negotiation is no part of the exchange alone: it goes on beside other exchanges.
+    if (task.phase != Phase::exchange || std::holds_alternative<NegotiationWork>(task.work)) continue;
     const CostTerms terms = communication_terms(task.work, graph, prices);
     const auto* shards = std::get_if<ShardWork>(&task.work);
     const bool pull = shards && shards->exchange == ShardExchange::pull;

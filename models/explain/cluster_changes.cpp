@@ -93,9 +93,14 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   no_costs.name = numbers.stack.name;
   no_costs.description = numbers.stack.description;
   no_costs.spread = numbers.stack.spread;
+  no_costs.strategies = numbers.stack.strategies;
   no_costs.origins = numbers.stack.origins;
-  if (numbers.stack != no_costs)
-    changes.add(ChangeOf::cluster, "no stack: software that takes no time", {{"/stack", Json::object()}});
+  if (numbers.stack != no_costs) {
+    Settings set{{"/stack", Json::object()}};
+    if (numbers.stack.strategies)  // the strategy may have its defaults
+      set.push_back(std::visit([](const auto& x) { return ChangeList::strategy_setting(x); }, s.strategy));
+    changes.add(ChangeOf::cluster, "no stack: software that takes no time", std::move(set));
+  }
   // A platform file has its own links.
   if (std::holds_alternative<SimGridXml>(s.cluster.topology))
     std::erase_if(changes.all(), [link = cluster.of(&Cluster::link) + "/"](const Change& change) {

@@ -44,6 +44,8 @@ class ExchangeChanges {
     if (!std::holds_alternative<NoCompressor>(s_.compressor)) return;
     // A single group would not overlap.
     Exchange exchange = x.exchange.grouping == Grouping::whole_model ? ShardedStrategy{}.exchange : x.exchange;
+    exchange.partition = {};  // sharded state has no parts
+    exchange.priority = false;
     const auto shard = [&](const std::string& where, bool is_group, std::optional<int> group) {
       changes_.add_strategy(kExecution, "gradients and optimizer state sharded" + where,
                             ShardedStrategy{.stage = ShardingStage::gradients,
@@ -181,7 +183,8 @@ class ExchangeChanges {
   /// Of plain gradients alone. ByteScheduler and BytePS cut tensors into parts of about this size (recalled).
   void priorities(const Place<Exchange>& here) {
     const Exchange& x = here.part;
-    if (x.priority || x.grouping == Grouping::whole_model || !std::holds_alternative<NoCompressor>(s_.compressor)) return;
+    if (x.priority || x.grouping == Grouping::whole_model || !std::holds_alternative<NoCompressor>(s_.compressor))
+      return;
     Settings set{setting(here, &Exchange::priority, true)};
     if (!x.partition) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
     changes_.add(kExecution, "parts of the first layers first", std::move(set));

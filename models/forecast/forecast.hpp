@@ -38,10 +38,12 @@ inline constexpr std::array kBreakdownParts = {
     BreakdownPart{"update", &Breakdown::update, "optimizer update on the worker"},
     BreakdownPart{"encode", &Breakdown::encode, "compressor's encode"},
     BreakdownPart{"decode", &Breakdown::decode, "compressor's decode"},
-    BreakdownPart{"exposed_communication", &Breakdown::exposed_communication, "communication that nothing hides, without the stack's part"},
-    BreakdownPart{"stack", &Breakdown::stack,
-                  "the stack's part: of communication that nothing hides, copies, operations, negotiation and gathering; of "
-                  "backward, its slowdown"},
+    BreakdownPart{"exposed_communication", &Breakdown::exposed_communication,
+                  "communication that nothing hides, without the stack's part"},
+    BreakdownPart{
+        "stack", &Breakdown::stack,
+        "the stack's part: of communication that nothing hides, copies, operations, negotiation and gathering; of "
+        "backward, its slowdown; a server's copies count as waiting"},
     BreakdownPart{"waiting", &Breakdown::waiting, "waiting for other workers or servers"},
 };
 

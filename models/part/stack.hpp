@@ -57,7 +57,7 @@ struct Stack {
   SecondsPerByte gather_byte_cost{};
   double backward_slowdown = 1.0;
   double spread = 0.0;
-  std::vector<Strategy> strategies{};  ///< of a stack's file; empty in a scenario, whose strategy has the defaults
+  Shared<std::vector<Strategy>> strategies{};  ///< with defaults, which a scenario's strategy already has
   std::vector<ConstantOrigin> origins{};
 
   template <class V>
@@ -90,7 +90,7 @@ struct Stack {
                between(0, 10));
     v.optional("strategies", x.strategies,
                "the strategies that it can carry out, each with its defaults of fields that a scenario does not give; "
-               "the first is that of a scenario without a strategy; empty: all, with stepcast's defaults");
+               "the first is that of a scenario without a strategy; null: all, with stepcast's defaults");
     v.optional("origins", x.origins, "where its constants are from; for readers and notes");
   }
   bool operator==(const Stack&) const = default;

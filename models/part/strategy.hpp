@@ -33,8 +33,8 @@ struct Exchange {
   Bytes bucket_cap = 25_MiB;
   OrAuto<Bytes> first_bucket{};
   bool overlap = true;
-  std::optional<Bytes> partition{};
   bool priority = false;
+  std::optional<Bytes> partition{};
 
   template <class V>
   static void describe(V& v, Exchange& x) {

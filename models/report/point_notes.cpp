@@ -109,8 +109,9 @@ bool mentions(const std::string& text, const std::string& gpu) {
 /// Notes layer times of another GPU than the cluster has.
 void add_other_gpu(const Scenario& scenario, Notes& notes) {
   if (!trains(scenario) || !scenario.cluster.gpu) return;
+  const std::string gpu = scenario.cluster_gpu.value_or("");
   if (!scenario.workload->profile) {
-    if (mentions(scenario.workload->name + scenario.workload->description, scenario.cluster_gpu)) return;
+    if (mentions(scenario.workload->name + scenario.workload->description, gpu)) return;
     notes.push_back(
         {NoteCode::other_gpu,
          fmt::format("times of {} are those of its table, whatever the cluster's GPU ({}) is; a network with "
@@ -120,13 +121,13 @@ void add_other_gpu(const Scenario& scenario, Notes& notes) {
   }
   const DeviceProfile& profile = *scenario.workload->profile;
   const std::string of_workload = gpu_of(profile);
-  if (may_be_same_gpu(of_workload, scenario.cluster_gpu)) return;
+  if (may_be_same_gpu(of_workload, gpu)) return;
   notes.push_back(
       {NoteCode::other_gpu,
        fmt::format(
            "layer times are those of {} (/workload/profile \"{}\"), and the cluster's GPUs are {} (/cluster/gpu "
            "\"{}\"): leave the profile out to take the cluster's, or set /cluster/gpu to the profile or null",
-           of_workload, profile.name, scenario.cluster_gpu, *scenario.cluster.gpu)});
+           of_workload, profile.name, gpu, *scenario.cluster.gpu)});
 }
 
 /// Notes shards that no tensor is left for.

@@ -28,6 +28,8 @@ struct Document {
     std::string value{};  ///< label of the point's value, once it is chosen
   };
   std::vector<Spread> spread{};
+  /// /strategy/kind is not given: a change of one of its fields added the default's.
+  bool strategy_is_assumed = false;
   /// Pointers of values left empty by a reported fault. Missing values at or below them are not reported again.
   std::vector<std::string> given_up{};
 };

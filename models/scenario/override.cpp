@@ -79,7 +79,10 @@ class Writing {
     }
     const std::string below = pointer_to(here, token);
     if (value.is_null() && made.empty()) made = here;
-    if (value.is_null() && here == "/strategy") value = default_strategy_with(token);
+    if (value.is_null() && here == "/strategy") {
+      value = default_strategy_with(token);
+      document_.strategy_is_assumed = true;
+    }
     if (value.is_object() && !value.contains(token) && made.empty()) made = below;
     if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
       return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));

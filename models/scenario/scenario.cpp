@@ -17,11 +17,12 @@ Scenario without_labels(Scenario scenario) {
   scenario.cluster.name.clear();
   scenario.cluster.description.clear();
   scenario.cluster.gpu.reset();
-  scenario.cluster_gpu.clear();
+  scenario.cluster_gpu.reset();
   scenario.cluster.prices.reset();
   scenario.cluster.fits.clear();
   scenario.cluster.stack.name.reset();
   scenario.cluster.stack.description.reset();
+  scenario.cluster.stack.strategies.reset();
   scenario.cluster.stack.origins.clear();
   scenario.workload.reset();
   scenario.workload_written.reset();

@@ -107,7 +107,8 @@ std::string nearest_batches(const WorkloadTable& table, int workers) {
 ScenarioReading ScenarioReader::read(const Document& document) {
   ScenarioReading reading;
   ScenarioFields fields;
-  const Json json = with_strategy_of_stack(document.json, reading.impossible);
+  const std::optional<Json> merged = with_strategy_of_stack(document, reading.impossible);
+  const Json& json = merged ? *merged : document.json;
   FieldsReader reader(json, reading.faults);
   ScenarioFields::describe(reader, fields);
   reader.report_unknown_keys();
@@ -121,6 +122,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   scenario.description = std::move(fields.description);
   scenario.cluster = std::move(fields.cluster.value);
   scenario.cluster.stack = std::move(fields.stack.value);
+  share_strategies(scenario.cluster.stack);
   scenario.strategy = std::move(fields.strategy.value);
   scenario.compressor = fields.compressor.value;
   scenario.codec = std::move(fields.codec);
@@ -142,6 +144,13 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   reading.faults = known.faults;
   check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible, platform);
   return reading;
+}
+
+/// Points of a study with one stack hold one list.
+void ScenarioReader::share_strategies(Stack& stack) {
+  if (!stack.strategies) return;
+  if (stack.strategies == strategies_) stack.strategies = strategies_;
+  else strategies_ = stack.strategies;
 }
 
 /// The path of a platform file is relative to the file that names it.

@@ -59,6 +59,7 @@ class ScenarioReader {
 
   /// Sets batch and accumulation from global_batch and the
   /// number of workers. Appends a fault if it cannot be divided.
+  void share_strategies(Stack& stack);
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;
@@ -74,6 +75,7 @@ class ScenarioReader {
   /// The key is the original table, batch and accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
       shared_out_;
+  Shared<std::vector<Strategy>> strategies_{};  ///< of the last stack read
   std::map<const WorkloadTable*, Checked> checked_;
 };
 

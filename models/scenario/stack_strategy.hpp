@@ -1,17 +1,18 @@
 // The strategy of a scenario's document, with the defaults of its stack.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
+#include "models/scenario/document.hpp"
 
 namespace stepcast {
 
-/// Fills in the fields of /strategy that the document does not give from the entry of its kind in /stack/strategies,
-/// and removes these. Without a strategy, it takes the first entry. A collective alone needs no entry. The document
-/// stays as it is without such a list.
+/// The document with the fields of /strategy that it does not give, from the entry of that kind in /stack/strategies.
+/// Without a strategy, or without its kind, the first entry counts. A given bucket_cap leaves out the entry's
+/// first_bucket. A collective alone needs no entry. Nothing if the stack has no such list.
 /// @param impossible  gets a strategy that the stack cannot carry out
-Json with_strategy_of_stack(const Json& document, std::vector<Fault>& impossible);
+std::optional<Json> with_strategy_of_stack(const Document& document, std::vector<Fault>& impossible);
 
 }  // namespace stepcast

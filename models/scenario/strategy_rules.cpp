@@ -39,8 +39,11 @@ class Checker {
   void operator()(const ShardedStrategy& x) {
     sharding_group(x);
     check_exchange(x.exchange, "/strategy/exchange");
-    if (x.exchange.partition) fault("/strategy/exchange/partition", "a size with strategy sharded", "null: its units are gathered whole");
-    if (x.exchange.priority) fault("/strategy/exchange/priority", "true with strategy sharded", "false: its forward pass already waits unit by unit");
+    if (x.exchange.partition)
+      fault("/strategy/exchange/partition", "a size with strategy sharded", "null: its units are gathered whole");
+    if (x.exchange.priority)
+      fault("/strategy/exchange/priority", "true with strategy sharded",
+            "false: its forward pass already waits unit by unit");
     // Each pass has its own collectives.
     constexpr int kMostPasses = 1024;
     const bool reduces = x.reduce_after != ReduceAfter::last_pass;
@@ -107,16 +110,16 @@ class Checker {
     if (!x.partition && !x.priority) return;
     if (!std::holds_alternative<NoCompressor>(s_.compressor))
       fault(x.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition", "set with a compressor",
-                     "compressor none: parts are of plain gradients");
+            "compressor none: parts are of plain gradients");
     if (x.priority && x.grouping == Grouping::whole_model)
       fault("/strategy/exchange/priority", "true with grouping whole-model",
-                     "per-tensor, per-block or bucketed: layers that wait for their own gradients");
+            "per-tensor, per-block or bucketed: layers that wait for their own gradients");
     constexpr double kMost = 65536;
     if (const double parts = workload_ && x.partition ? workload_->gradient_bytes / *x.partition : 0; parts > kMost)
       fault("/strategy/exchange/partition",
-                     fmt::format("{}, {:.0f} parts of {}", exact_text(*x.partition), std::ceil(parts),
-                                 exact_text(workload_->gradient_bytes)),
-                     fmt::format("at most {:.0f} parts", kMost));
+            fmt::format("{}, {:.0f} parts of {}", exact_text(*x.partition), std::ceil(parts),
+                        exact_text(workload_->gradient_bytes)),
+            fmt::format("at most {:.0f} parts", kMost));
   }
   void check_parts_of_servers(const ParameterServerStrategy& x) {
     if (!x.exchange.partition && !x.exchange.priority) return;

@@ -286,6 +286,16 @@ std::string backward_slowdown(const Scenario& s) {
   return std::visit([](const auto& x) { return fmt::format("strategy {} slows no backward", x.kind); }, s.strategy);
 }
 
+/// Strategies whose collectives workers agree on.
+std::string negotiation_cost(const Scenario& s) {
+  const bool agrees =
+      strategy_of<AllReduceStrategy>(s) || strategy_of<PipelinedStrategy>(s) || strategy_of<LocalSgdStrategy>(s);
+  return std::visit(
+      [&](const auto& x) { return unless(agrees, fmt::format("strategy {} does not negotiate", x.kind)); }, s.strategy);
+}
+
+std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "a single worker exchanges nothing"); }
+
 std::string codec_device(const Scenario& s) {
   if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio states its costs";
   return unless(compresses(s), "nothing is compressed");
@@ -386,6 +396,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/duplex", duplex},
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/stack/gather_cost", of_gathers},
+    SometimesField{"/stack/negotiation_cost", negotiation_cost},
+    SometimesField{"/strategy/exchange/partition", of_parts},
     SometimesField{"/stack/gather_byte_cost", of_gathers},
     SometimesField{"/codec/device", codec_device},
     SometimesField{"/codec/slowdown", codec_device},

@@ -51,7 +51,8 @@ std::string headline(const Crossovers& c) {
   text +=
       "pays: faster than the reference there; most: its largest speedup over the reference; fastest: the fastest of "
       "all there, among equals the first\n";
-  if (has_stacks(c)) text += "stack: its part of the step (copies, operations, negotiation, gathering, slowdown), least to most\n";
+  if (has_stacks(c))
+    text += "stack: its part of the step (copies, operations, negotiation, gathering, slowdown), least to most\n";
   return text + search_text(c.range, c.grid);
 }
 

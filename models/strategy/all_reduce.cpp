@@ -36,7 +36,8 @@ double slowdown_of(bool overlap, const Cluster& cluster) {
 /// The exchange of each bucket, uncompressed.
 std::vector<CodedExchange> exchanges_in_parts(StepGraph& graph, const GraphInput& input,
                                               const std::vector<Bucket>& buckets, const AllReduceStrategy& strategy) {
-  std::vector<CodedExchange> all(buckets.size(), {.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}});
+  std::vector<CodedExchange> all(buckets.size(),
+                                 {.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}});
   for (const auto& [bucket, bytes] : parts_of(buckets, strategy.exchange)) {
     all[bucket].stages.front().collectives.push_back(
         input.prices.decide(Operation::all_reduce, strategy.collective, bytes));
@@ -69,8 +70,7 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   for (const std::size_t part : order_by_priority(turns)) {
     const TaskId task =
         add_negotiated(graph, communication, numbered("all-reduce", part, parts.size()), work[part].call,
-                       input.negotiation(),
-                       {overlap ? backward.ready[parts[part].bucket] : backward.end});
+                       input.negotiation(), {overlap ? backward.ready[parts[part].bucket] : backward.end});
     graph.depend(first_use[parts[part].bucket], task, 1);
   }
   return graph;
@@ -97,8 +97,8 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
   const TaskId forward = add_forward(graph, compute, input.workload);
   const double slowdown = slowdown_of(overlap, input.cluster);
   const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
-  const std::vector<TaskId> exchanged =
-      add_exchanges(graph, communication, codec, coded, input.negotiation(), backward.ready, overlap ? kNoTask : backward.end);
+  const std::vector<TaskId> exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(),
+                                                      backward.ready, overlap ? kNoTask : backward.end);
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;
 }

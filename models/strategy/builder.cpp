@@ -9,8 +9,12 @@
 #include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
+namespace {
 
-constexpr const char* kNegotiation = "negotiation";  // the stream's name
+/// Its stream's name.
+constexpr const char* kNegotiation = "negotiation";
+
+}  // namespace
 
 std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
@@ -127,7 +131,8 @@ TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name
                                     [](const Stream& stream) { return stream.name == kNegotiation; });
     const StreamId stream = known == graph.streams.end() ? graph.add_stream(kNegotiation)
                                                          : static_cast<StreamId>(known - graph.streams.begin());
-    agreed = graph.add_task({fmt::format("negotiation of {}", name), Phase::exchange, NegotiationWork{negotiation}, stream});
+    agreed =
+        graph.add_task({fmt::format("negotiation of {}", name), Phase::exchange, NegotiationWork{negotiation}, stream});
   }
   const TaskId task = graph.add_task({std::move(name), Phase::exchange, CollectiveWork{call}, communication});
   if (agreed != kNoTask) graph.depend(task, agreed);

@@ -202,7 +202,8 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
   }
   for (std::size_t s = 0; s < stages; ++s)
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      if (s < buckets[i].stages.size()) ready[i] = add_stage(graph, communication, codec, buckets, i, s, negotiation, ready[i], end);
+      if (s < buckets[i].stages.size())
+        ready[i] = add_stage(graph, communication, codec, buckets, i, s, negotiation, ready[i], end);
   return add_decode(graph, codec, decode, ready);
 }
 

@@ -19,7 +19,7 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
 }
 
 double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
-  if (std::holds_alternative<ShardCopy>(work)) return 1.0;
+  if (std::holds_alternative<ShardCopy>(work) || std::holds_alternative<NegotiationWork>(work)) return 1.0;
   if (std::holds_alternative<SimGridXml>(prices.cluster().topology)) return 0.0;
   const PricedCost cost = exchange_price(work, graph, prices);
   return cost.total() > Seconds{} ? cost.of_stack() / cost.total() : 0.0;

@@ -11,7 +11,7 @@ namespace stepcast {
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 /// The stack's share of the time of a communication task: PricedCost::of_stack() over the price. Copies for
-/// asynchronous servers are all its own. 0 for other tasks, and on a platform file, whose links are not known here.
+/// asynchronous servers, and negotiation, are all its own. 0 for other tasks, and on a platform file, whose links are not known here.
 double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 }  // namespace stepcast

@@ -34,8 +34,8 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
         {numbered("encode", i, coded.size()), Phase::encode, ComputeWork{coded[i].stages.front().encode}, codec});
     graph.depend(ready.back(), updated);
   }
-  std::vector<TaskId> averaged = add_exchanges(graph, communication, codec, coded,
-                                               input.negotiation(), std::move(ready));
+  std::vector<TaskId> averaged =
+      add_exchanges(graph, communication, codec, coded, input.negotiation(), std::move(ready));
   if (strategy.outer_update_factor > 0) {
     const TaskId outer = graph.add_task(
         {"outer update", Phase::update, ComputeWork{input.workload.update * strategy.outer_update_factor}, compute});

@@ -88,8 +88,8 @@ struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, NegotiationWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe,
-                          ShardCopy>;
+using Work = std::variant<ComputeWork, CollectiveWork, NegotiationWork, ShardWork, NeighbourWork, ServeWork,
+                          ShardTransfer, ShardServe, ShardCopy>;
 
 using TaskId = int;
 using StreamId = int;
@@ -102,9 +102,9 @@ struct Task {
   Work work;
   StreamId worker_stream = kNoStream;
   StreamId server_stream = kNoStream;
-  int micro_batch = 0;    ///< its latest micro-batch in the template; jitter is drawn for each
-  int micro_batches = 1;  ///< its number of micro-batches, up to that one
-  double stack_share = 0.0;  ///< of its time: what the stack adds, by the prices; 0 on a platform file
+  int micro_batch = 0;       ///< its latest micro-batch in the template; jitter is drawn for each
+  int micro_batches = 1;     ///< its number of micro-batches, up to that one
+  double stack_share = 0.0;  ///< of its time: exchange_price.hpp, and γ_o's part of backward
 };
 
 /// The stack's share of a computation that it makes `slowdown` times as long.

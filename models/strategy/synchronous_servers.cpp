@@ -205,7 +205,8 @@ class SynchronousExchange {
     const std::vector<Seconds> ready = ready_times(all);
     Shards shards(step_.graph.shards);
     std::vector<Turn> pushes, pulls(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) pushes.push_back({ready[i], time_of(all[i].push), step_.cut[i].bucket});
+    for (std::size_t i = 0; i < all.size(); ++i)
+      pushes.push_back({ready[i], time_of(all[i].push), step_.cut[i].bucket});
     std::vector<Exchanged> turns;  // by number
     for (std::size_t i = 0; i < all.size(); ++i) turns.push_back({ShardExchange::push, i});
     const auto pushed = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {

@@ -78,7 +78,7 @@ def alt_text(picture):
     if picture.kind == "winners":
         text = f"{KINDS[picture.kind]}: the {field_text(picture.series)} with the best {picture.quantity.words}"
     if picture.kind == "breakdown":
-        text += ", split into forward, backward, exposed communication, codec, update and waiting"
+        text += ", split into forward, backward, exposed communication, stack, codec, update and waiting"
     if picture.x:
         text += f", over {field_text(picture.x)}"
     if picture.rows:

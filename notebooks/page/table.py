@@ -12,7 +12,7 @@ IMPORTANT = ("step_time_s", "throughput_samples_per_s", "tokens_per_s_per_worker
              "memory_per_worker_B", "bound_s", "collective_algorithm", "error")
 OF_COLLECTIVES = ("algbw_B_per_s", "busbw_B_per_s")
 IF_VARIED = ("mfu", "collective_algorithm")
-OF_STEP = ("exposed_communication_s", "waiting_s", "bound_s")  # have the unit of step_time_s, beside which they are read
+OF_STEP = ("exposed_communication_s", "stack_s", "waiting_s", "bound_s")  # have the unit of step_time_s, beside which they are read
 MOST_DECIMALS = {"%": 1, "×": 2}
 LONGEST = 160  # characters of a text; critical cycles have thousands
 SHORT = 24  # characters of a text that needs no wide column
@@ -20,7 +20,7 @@ LONGEST_LINE = 40  # characters of an axis's value that is never broken
 SHARES = ("bound_gap", "difference")  # beside those that Quantity knows
 HEADS = {"bound_s": "lower bound", "scaling_efficiency": "efficiency", "run_time_s": "time of the run", "busbw_B_per_s": "busbw", "algbw_B_per_s": "algbw",
          "collective_algorithm": "algorithm", "error": "no answer, because", "mfu": "MFU", "tokens_per_s_per_worker": "tokens per worker",
-         "step_time_s": "step", "exposed_communication_s": "exposed communication", "waiting_s": "waiting"}
+         "step_time_s": "step", "exposed_communication_s": "exposed communication", "stack_s": "stack", "waiting_s": "waiting"}
 MISSING = ("", '<span class="none" title="none">–</span>')
 
 

@@ -9,6 +9,7 @@ from pictures.report import groups, is_number
 
 PARTS = [("forward", ["forward_s"], (style.BLUE, "")), ("backward", ["backward_s"], (style.SKY, "")),
          ("exposed communication", ["exposed_communication_s"], (style.VERMILION, "///")),
+         ("the stack", ["stack_s"], (style.GREEN, "\\\\\\")),
          ("codec", ["encode_s", "decode_s"], (style.YELLOW, "xx")), ("update", ["update_s"], (style.BLACK, "")),
          ("waiting for others", ["waiting_s"], ("#CCCCCC", ".."))]
 

@@ -99,7 +99,7 @@ class FieldPoints {
   std::vector<bool> constant_;
   std::vector<std::map<double, double>> scores_;        ///< by point and value
   std::vector<std::map<double, double>> stack_shares_;  ///< the same
-  std::vector<std::map<double, Note>> memory_notes_;  ///< the same
+  std::vector<std::map<double, Note>> memory_notes_;    ///< the same
   const Metric* metric_ = nullptr;
   bool replayed_ = false;
   Notes notes_;

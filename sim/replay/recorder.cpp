@@ -56,9 +56,9 @@ namespace {
 void append(const Interval& interval, int step, Timeline& timeline) {
   if (interval.end <= interval.start) return;
   if (!timeline.intervals.empty())
-    if (auto& [of_step, latest] = timeline.intervals.back();
-        of_step == step && latest.phase == interval.phase && latest.end == interval.start &&
-        latest.stack_share == interval.stack_share) {
+    if (auto& [of_step, latest] = timeline.intervals.back(); of_step == step && latest.phase == interval.phase &&
+                                                             latest.end == interval.start &&
+                                                             latest.stack_share == interval.stack_share) {
       latest.end = interval.end;
       return;
     }
@@ -75,7 +75,8 @@ Recorder::Recorder(std::vector<Timeline> timelines, const std::vector<Participan
 
 void Recorder::add(const Participant& participant, TaskId id, int step, double start, double end) {
   const Task& task = graph_.tasks[id];
-  if (Timeline* timeline = timeline_of_[participant.number]) append({task.phase, start, end, task.stack_share}, step, *timeline);
+  if (Timeline* timeline = timeline_of_[participant.number])
+    append({task.phase, start, end, task.stack_share}, step, *timeline);
   if (!observer_) return;
   const StreamId stream = stream_of(task, participant.role);
   observer_({participant.role, participant.index, id, stream, graph_.streams[stream].name, task.name, task.phase, step,

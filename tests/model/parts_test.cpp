@@ -26,7 +26,7 @@ Workload two_layers() {
 Cluster two_workers() { return star_cluster(2, BytesPerSecond(1e8), 0_us); }
 
 Exchange tensor_by_tensor(std::optional<Bytes> partition, bool priority) {
-  return {.grouping = Grouping::per_tensor, .partition = partition, .priority = priority};
+  return {.grouping = Grouping::per_tensor, .priority = priority, .partition = partition};
 }
 
 StepForecast by_all_reduce(const Exchange& exchange, const Workload& workload = two_layers()) {
@@ -75,28 +75,31 @@ TEST_CASE("a link takes the ready turn of the highest priority and interrupts no
 }
 
 TEST_CASE("the order has every turn once, and its link is never idle while one is ready") {
-  property("orders by priority", [] {
-    std::vector<Turn> turns;
-    for (int i = integer_between(0, 30); i > 0; --i)
-      turns.push_back({Seconds(integer_between(0, 20)), Seconds(integer_between(0, 5)),
-                       static_cast<std::size_t>(integer_between(0, 4))});
-    const auto order = order_by_priority(turns);
-    RC_ASSERT(order.size() == turns.size());
-    std::vector<bool> done(turns.size(), false);
-    Seconds free{};
-    for (const std::size_t next : order) {
-      RC_ASSERT(!done[next]);
-      Seconds earliest = turns[next].ready;
-      for (std::size_t i = 0; i < turns.size(); ++i)
-        if (!done[i]) earliest = std::min(earliest, turns[i].ready);
-      const Seconds begin = std::max(free, earliest);
-      RC_ASSERT(turns[next].ready <= begin);
-      for (std::size_t i = 0; i < turns.size(); ++i)
-        if (!done[i] && turns[i].ready <= begin) RC_ASSERT(turns[i].priority <= turns[next].priority);
-      done[next] = true;
-      free = begin + turns[next].time;
-    }
-  }, 300);
+  property(
+      "orders by priority",
+      [] {
+        std::vector<Turn> turns;
+        for (int i = integer_between(0, 30); i > 0; --i)
+          turns.push_back({Seconds(integer_between(0, 20)), Seconds(integer_between(0, 5)),
+                           static_cast<std::size_t>(integer_between(0, 4))});
+        const auto order = order_by_priority(turns);
+        RC_ASSERT(order.size() == turns.size());
+        std::vector<bool> done(turns.size(), false);
+        Seconds free{};
+        for (const std::size_t next : order) {
+          RC_ASSERT(!done[next]);
+          Seconds earliest = turns[next].ready;
+          for (std::size_t i = 0; i < turns.size(); ++i)
+            if (!done[i]) earliest = std::min(earliest, turns[i].ready);
+          const Seconds begin = std::max(free, earliest);
+          RC_ASSERT(turns[next].ready <= begin);
+          for (std::size_t i = 0; i < turns.size(); ++i)
+            if (!done[i] && turns[i].ready <= begin) RC_ASSERT(turns[i].priority <= turns[next].priority);
+          done[next] = true;
+          free = begin + turns[next].time;
+        }
+      },
+      300);
 }
 
 TEST_CASE("all-reduce in parts by priority, by hand") {
@@ -145,7 +148,8 @@ TEST_CASE("several passes: the first forward pass waits by layers, the last back
   // One more pass, 30 + 40 ms, between the first forward pass and the last backward pass.
   Workload workload = two_layers();
   workload.accumulation = 2;
-  require_close(0.1516 + 0.070, by_all_reduce(tensor_by_tensor(Bytes(4e6), true), workload).step.si(), 1e-12, "+ 70 ms");
+  require_close(0.1516 + 0.070, by_all_reduce(tensor_by_tensor(Bytes(4e6), true), workload).step.si(), 1e-12,
+                "+ 70 ms");
 }
 
 TEST_CASE("servers in parts by priority, by hand") {

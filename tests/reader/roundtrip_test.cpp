@@ -233,6 +233,7 @@ Scenario random_scenario() {
   const bool dense =
       std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);
   const std::vector<Algorithm> gathering{automatic, ring, recursive_doubling};  // for all-reduce and all-gather alike
+  s.cluster.stack.strategies.reset();  // the strategy may not be among random ones
   const auto mend_parts = [&](Exchange& exchange, bool may_cut) {
     if (exchange.grouping == Grouping::whole_model) exchange.priority = false;
     if (exchange.partition && *exchange.partition < 1_MB) exchange.partition = 1_MB;

@@ -660,10 +660,22 @@ TEST_CASE("a stack gives a strategy of its kind the fields that the scenario doe
   CHECK_FALSE(servers.duplex);
   CHECK(servers.exchange.grouping == Grouping::per_tensor);
   CHECK_FALSE(servers.exchange.partition);  // null is given
-  CHECK(scenario.cluster.stack.strategies.empty());
+  CHECK(scenario.cluster.stack.strategies->size() == 1);
   CHECK(scenario.cluster.stack.name.value_or("") == "byteps");
   const Scenario benchmark = strategy_with(Json{{"kind", "collective"}, {"size", "1MB"}});
   CHECK(std::holds_alternative<CollectiveBenchmark>(benchmark.strategy));  // a benchmark is no training
+  // A field alone is one of the stack's strategy; a given cap leaves out the stack's cap of the first bucket.
+  const auto of = [](const Study& one) { return one.points.at(0).scenario.strategy; };
+  CHECK(std::get<ParameterServerStrategy>(of(study_of(Changes{{"/stack", "byteps"}}, {"/strategy/shards=3"}))).shards ==
+        3);
+  const Strategy horovod = of(study_of(Changes{{"/stack", "horovod-nccl"}}, {"/strategy/exchange/bucket_cap=16MiB"}));
+  CHECK(std::get<AllReduceStrategy>(horovod).exchange.cap_of(0) == 1_MiB);
+  CHECK(std::get<AllReduceStrategy>(horovod).exchange.cap_of(1) == 16_MiB);
+  CHECK_THROWS_AS(study_of(Changes{{"/stack", "ddp-nccl-tcp"},
+                                   {"/strategy", {{"kind", "all-reduce"}, {"exchange", {{"grouping", nullptr}}}}}}),
+                  ScenarioError);  // null is no grouping, with a stack or without
+  CHECK_THROWS_AS(study_of(Changes{{"/stack", {{"strategies", {{{"kind", "sharded"}, {"bogus", 3}}}}}}}),
+                  ScenarioError);
   // Several strategies: those that the stack cannot carry out are impossible points.
   const Study study = study_of(Changes{{"/stack", "fsdp"},
                                        {"/impossible", "leave-out"},
@@ -741,7 +753,7 @@ TEST_CASE("a cluster's GPU gives layer times where the workload names no profile
   // A document that names a profile has one; a table with times needs none.
   const Scenario other = workload_of(named, h100);
   CHECK(other.workload->profile->name == "v100-datasheet");
-  CHECK(other.cluster_gpu == "H100");
+  CHECK(other.cluster_gpu.value_or("") == "H100");
   CHECK_FALSE(workload_of("resnet50-v100", h100).workload->profile);
   // Points that share a workload's file, on clusters of different GPUs.
   const Study both = study_of(Changes{{"/workload", "resnet50"}, {"/cluster", Json::array({"dgx-a100", "dgx-h100"})}});

@@ -83,8 +83,8 @@ TEST_CASE("parts and priorities: replay equals equations") {
                             .bucket_cap = Bytes(positive_between(1e5, 1e7)),
                             .first_bucket = {Bytes(1e5)},
                             .overlap = coin(),
-                            .partition = coin() ? std::optional(Bytes(positive_between(1e5, 1e7))) : std::nullopt,
-                            .priority = coin()};
+                            .priority = coin(),
+                            .partition = coin() ? std::optional(Bytes(positive_between(1e5, 1e7))) : std::nullopt};
     AllReduceStrategy strategy{.exchange = exchange};
     strategy.collective.algorithm = Algorithm::ring;
     Case all_reduce{fmt::format("all-reduce, case {}", i),
@@ -93,9 +93,10 @@ TEST_CASE("parts and priorities: replay equals equations") {
     cases.push_back(all_reduce);
     Cluster on_star = star(integer_between(2, 8));
     on_star.stack.host_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
-    cases.push_back({fmt::format("servers, case {}", i),
-                     scenario_of(on_star, ParameterServerStrategy{
-                                              .shards = integer_between(1, 3), .duplex = coin(), .exchange = exchange})});
+    cases.push_back(
+        {fmt::format("servers, case {}", i),
+         scenario_of(on_star, ParameterServerStrategy{
+                                  .shards = integer_between(1, 3), .duplex = coin(), .exchange = exchange})});
   }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }

@@ -157,8 +157,7 @@ TEST_CASE("a worker beside the only shard waits while the other one exchanges") 
   require_same(answers[0], 1e-9, false);
   const Bytes n = 14000040_B;
   const Seconds exchange = 50_us + 2.0 * n * 0.8_ns_per_B;
-  require_close(exchange, exposed(answers[0].equations.breakdown), 1e-9,
-                "the equations charge it to both");
+  require_close(exchange, exposed(answers[0].equations.breakdown), 1e-9, "the equations charge it to both");
   require_close(0.5 * exchange, exposed(answers[0].replay.breakdown), 1e-9, "the replay to the one");
 }
 
@@ -379,8 +378,7 @@ TEST_CASE("local SGD in closed form") {
   const Bytes n = 14000040_B;
   const Seconds exchange = 7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
   require_close(25_ms + (exchange + 2_ms) / 4.0, answers[0].replay.step, 1e-9, "f + b + u + (T + o·u)/H");
-  require_close(exchange / 4.0, exposed(answers[0].replay.breakdown), 1e-9,
-                "all communication is exposed");
+  require_close(exchange / 4.0, exposed(answers[0].replay.breakdown), 1e-9, "all communication is exposed");
 }
 
 TEST_CASE("accumulated gradients: replay equals equations") {

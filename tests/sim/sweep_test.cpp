@@ -92,7 +92,7 @@ bool same(const StepForecast& a, const StepForecast& b) {
   };
   const auto parts = [](const Breakdown& p) {
     return std::vector<Seconds>{p.forward, p.backward, p.update, p.encode, p.decode, p.exposed_communication,
-                                p.stack, p.waiting};
+                                p.stack,   p.waiting};
   };
   const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) {
     return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown);
