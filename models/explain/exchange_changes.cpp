@@ -180,7 +180,7 @@ class ExchangeChanges {
       changes_.add(kExecution, "overlap with back-propagation", here, &Exchange::overlap, true);
   }
 
-  /// Of plain gradients alone. ByteScheduler and BytePS cut tensors into parts of about this size (recalled).
+  /// Plain gradients alone have parts. ByteScheduler and BytePS cut tensors into parts of about this size (recalled).
   void priorities(const Place<Exchange>& here) {
     const Exchange& x = here.part;
     if (x.priority || x.grouping == Grouping::whole_model || !std::holds_alternative<NoCompressor>(s_.compressor))

@@ -8,9 +8,8 @@
 //
 // With `partition`, a bucket is exchanged in parts. With `priority`, the first layers' parts go first among those that
 // are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or its
-// negotiation, whichever is longer. The next step's forward pass runs by buckets, each
-// after its own update. All of a step's parts end before the next backward pass begins, so parts of two steps never
-// compete.
+// negotiation, whichever is longer. The next step's forward pass runs by buckets, each after its own update. All of a
+// step's parts end before the next backward pass begins, so parts of two steps never compete.
 #include <algorithm>
 #include <utility>
 

@@ -57,9 +57,9 @@ LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& w
 /// and then all backward. Returns the step's first task.
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload);
 
-/// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket, each after `update` times
-/// the bucket's share of all bytes (no task if zero). Returns for each bucket the first task that needs its gradients of
-/// the step before.
+/// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the
+/// bucket's update, which takes `update` times the bucket's share of all bytes (no task if zero). Returns for each
+/// bucket the first task that needs its gradients of the step before.
 std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, const Workload& workload,
                                            const std::vector<Bucket>& buckets, Seconds update);
 

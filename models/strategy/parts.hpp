@@ -11,7 +11,7 @@
 
 namespace stepcast {
 
-/// What is exchanged by itself: a bucket, or one of its equal parts.
+/// A message set that is exchanged by itself: a bucket, or one of its equal parts.
 struct Part {
   std::size_t bucket = 0;
   Bytes bytes{};
