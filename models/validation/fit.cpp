@@ -120,6 +120,25 @@ std::vector<double> refined(const std::vector<AxisRange>& ranges, const std::vec
   return squares(trials.at(found)) < squares(trials.at(start)) ? found : start;
 }
 
+/// The best of values between the grid's neighbours of a fit, one constant after the other. It finds minima beside jumps,
+/// which slopes do not see: the order by priority, for one, changes at once.
+std::vector<double> best_nearby(const std::vector<AxisRange>& ranges, std::vector<double> best, Trials& trials) {
+  constexpr int kNearby = 8;          // values to each side
+  constexpr double kBetter = 0.9999;  // of the squares; less is rounding
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const AxisRange& range = ranges[i];
+    const double from = range.coordinate(range.from), to = range.coordinate(range.to), at = range.coordinate(best[i]);
+    for (int k = -kNearby; k <= kNearby; ++k) {
+      const double coordinate = at + k * (to - from) / ((kGrid - 1) * kNearby);
+      if (coordinate < from || coordinate > to) continue;
+      std::vector<double> other = best;
+      other[i] = range.value_at(coordinate);
+      if (squares(trials.at(other)) < kBetter * squares(trials.at(best))) best = other;
+    }
+  }
+  return best;
+}
+
 /// dr/dv between two values near the fit, within the range. The unit of v is its range.
 Eigen::MatrixXd slopes_at(const std::vector<AxisRange>& ranges, const std::vector<double>& values, Trials& trials) {
   constexpr double kStep = 1e-2;  // of the range: over the forecast's kinks, not between them
@@ -172,7 +191,7 @@ std::optional<Fit> fit_least_squares(const std::vector<AxisRange>& ranges, const
   Trials trials(residuals_at);
   std::vector<double> values = best_of_grids(ranges, trials);
   if (trials.rows() == 0) return {};
-  values = refined(ranges, values, trials);
+  values = best_nearby(ranges, refined(ranges, values, trials), trials);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     std::vector<double> shorter = values;
     shorter[i] = rounded(ranges[i], values[i]);

@@ -96,6 +96,16 @@ TEST_CASE("the best of several valleys is found by the grid") {
   require_close(4.2, fit->constants[0].value, 1e-3, "the deeper one");
 }
 
+TEST_CASE("a minimum beside a jump is found") {
+  // (v - 0.43)² + 0.0025 up to 0.45, (v - 0.43)² from there: 0.0025 at 0.43, where slopes end, and 0.0004 beyond 0.45.
+  const auto fit = fit_least_squares({parse_axis_range("0..1.0")}, [](const std::vector<double>& v) {
+    return std::vector<double>{v[0] - 0.43, v[0] > 0.45 ? 0.0 : 0.05};
+  });
+  REQUIRE(fit);
+  CHECK(fit->constants[0].value > 0.45);
+  CHECK(fit->constants[0].value < 0.47);
+}
+
 TEST_CASE("impossible values are left out") {
   const auto possible_from_2 = [](const std::vector<double>& v) {
     return v[0] < 2 ? std::vector<double>{} : std::vector{v[0] - 1, v[0] - 1.5};
