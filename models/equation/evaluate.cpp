@@ -44,8 +44,8 @@ void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
 /// The share of its slack that a collective adds to its price.
 enum class Slack { least = -1, none = 0, most = 1 };
 
-/// The step graph expanded by worker classes: a computation or negotiation is one vertex per class, any other
-/// task is one vertex.
+/// The step graph expanded by worker classes: a computation or negotiation is one vertex per class, any other task is one
+/// vertex.
 class Unfolded {
  public:
   Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
@@ -62,10 +62,9 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
-        const auto* collective = std::get_if<CollectiveWork>(&work);
-        if (collective) refuse_unpriced(collective->call, prices);
-        Seconds time = exchange_price(work, graph, prices).total();
-        if (collective && slack != Slack::none) time += prices.slack(collective->call) * static_cast<double>(slack);
+        Seconds time = communication_price(work, graph, prices).total();
+        if (const auto* collective = std::get_if<CollectiveWork>(&work); collective && slack != Slack::none)
+          time += prices.slack(collective->call) * static_cast<double>(slack);
         timed.duration.push_back(time.si());
       }
     }

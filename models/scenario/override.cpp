@@ -93,6 +93,7 @@ class Writing {
 
   void set(Json& value, const std::string& here, const std::string& made) {
     value = change_.value;
+    if (here == "/strategy" || here == "/strategy/kind") document_.strategy_is_assumed = false;
     // For --set, the place is the pointer itself, so the place of its beginning is known, too. Objects that an option
     // or a variant's change creates keep the document's origin: the change does not cover their other fields.
     if (const std::string rest = here.substr(made.size()); !made.empty() && change_.place.ends_with(rest))

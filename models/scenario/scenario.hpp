@@ -109,8 +109,8 @@ struct Scenario {
   /// The table before global_batch changed batch and accumulation; null if it did not.
   std::shared_ptr<const WorkloadTable> workload_written;
   Cluster cluster;
-  Shared<std::string>
-      cluster_gpu{};  ///< gpu_of the profile that cluster.gpu names; null if there is none or it is unknown
+  /// gpu_of the profile that cluster.gpu names; null if there is none or it is unknown.
+  Shared<std::string> cluster_gpu{};
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   CodecSettings codec;

@@ -146,7 +146,6 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   return reading;
 }
 
-/// Points of a study with one stack hold one list.
 void ScenarioReader::share_strategies(Stack& stack) {
   if (!stack.strategies) return;
   if (stack.strategies == strategies_) stack.strategies = strategies_;

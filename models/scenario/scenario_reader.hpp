@@ -57,9 +57,10 @@ class ScenarioReader {
   /// @returns SimGrid's facts about it; null if the cluster has no file, or without an inspector
   const PlatformFacts* find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults);
 
+  /// Lets points of a study with one stack hold one list.
+  void share_strategies(Stack& stack);
   /// Sets batch and accumulation from global_batch and the
   /// number of workers. Appends a fault if it cannot be divided.
-  void share_strategies(Stack& stack);
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;

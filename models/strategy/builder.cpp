@@ -60,25 +60,27 @@ TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload)
   return added == kNoTask ? last : added;
 }
 
+Seconds forward_time(const Workload& workload, const std::vector<Bucket>& buckets, std::size_t i) {
+  const auto of = [&](std::size_t from, std::size_t to) {
+    Seconds sum{};
+    for (std::size_t g = from; g < to; ++g) sum += workload.gradients[g].forward;
+    return sum;
+  };
+  return i + 1 < buckets.size() ? of(buckets[i].first, buckets[i].last)
+                                : std::max(Seconds{}, workload.forward - of(0, buckets[i].first));
+}
+
 std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, const Workload& workload,
                                            const std::vector<Bucket>& buckets, Seconds update) {
   std::vector<TaskId> first(buckets.size());
   ++graph.micro_batches;
   for (std::size_t i = buckets.size(); i-- > 0;) {
-    const auto of = [&](std::size_t from, std::size_t to) {
-      Seconds sum{};
-      for (std::size_t g = from; g < to; ++g) sum += workload.gradients[g].forward;
-      return sum;
-    };
-    // The piece that computes first has the layers before all parameters, too.
-    const Seconds forward = i + 1 < buckets.size() ? of(buckets[i].first, buckets[i].last)
-                                                   : std::max(Seconds{}, workload.forward - of(0, buckets[i].first));
     const auto add = [&](const char* name, Phase phase, Seconds time) {
       return graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, compute});
     };
     if (update > Seconds{})
       first[i] = add("update", Phase::update, update * (buckets[i].bytes / workload.gradient_bytes));
-    const TaskId task = add("forward", Phase::forward, forward);
+    const TaskId task = add("forward", Phase::forward, forward_time(workload, buckets, i));
     if (update == Seconds{}) first[i] = task;
   }
   if (const int more = workload.accumulation - 1; more > 0) {

@@ -57,6 +57,10 @@ LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& w
 /// and then all backward. Returns the step's first task.
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload);
 
+/// The forward time of bucket i's layers. The last bucket's computes first, and has the layers before all parameters,
+/// too.
+Seconds forward_time(const Workload& workload, const std::vector<Bucket>& buckets, std::size_t i);
+
 /// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the
 /// bucket's update, which takes `update` times the bucket's share of all bytes (no task if zero). Returns for each
 /// bucket the first task that needs its gradients of the step before.

@@ -84,21 +84,10 @@ class Computation {
     for (int i = count() - 1; i >= 0; --i)
       pieces_.push_back({.name = named("forward", i),
                          .phase = Phase::forward,
-                         .time = forward_time(i),
+                         .time = forward_time(workload_, units_, static_cast<std::size_t>(i)),
                          .unit = i,
                          .gathered = true,
                          .begun = i == count() - 1 ? 1 : 0});
-  }
-
-  /// The forward time of unit i. For the first unit to compute, it includes the layers before it.
-  [[nodiscard]] Seconds forward_time(int i) const {
-    const auto of = [&](std::size_t first, std::size_t last) {
-      Seconds sum{};
-      for (std::size_t g = first; g < last; ++g) sum += workload_.gradients[g].forward;
-      return sum;
-    };
-    return i + 1 < count() ? of(unit(i).first, unit(i).last)
-                           : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
   }
 
   /// The last unit of the forward pass is still in memory.

@@ -668,6 +668,10 @@ TEST_CASE("a stack gives a strategy of its kind the fields that the scenario doe
   const auto of = [](const Study& one) { return one.points.at(0).scenario.strategy; };
   CHECK(std::get<ParameterServerStrategy>(of(study_of(Changes{{"/stack", "byteps"}}, {"/strategy/shards=3"}))).shards ==
         3);
+  // A kind that is set counts, whatever else was set before.
+  for (const std::vector<std::string>& sets :
+       {Texts{"/strategy/kind=sharded"}, Texts{"/strategy/exchange/overlap=false", "/strategy/kind=sharded"}})
+    CHECK(std::holds_alternative<ShardedStrategy>(of(study_of(Changes{{"/stack", "ddp-nccl-tcp"}}, sets))));
   const Strategy horovod = of(study_of(Changes{{"/stack", "horovod-nccl"}}, {"/strategy/exchange/bucket_cap=16MiB"}));
   CHECK(std::get<AllReduceStrategy>(horovod).exchange.cap_of(0) == 1_MiB);
   CHECK(std::get<AllReduceStrategy>(horovod).exchange.cap_of(1) == 16_MiB);
