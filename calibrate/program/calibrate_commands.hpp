@@ -18,5 +18,6 @@ enum ExitCode : int {
 void add_device(Command& program, int& exit_code);
 void add_link(Command& program, int& exit_code);
 void add_transfer(Command& program, int& exit_code);
+void add_import(Command& program, int& exit_code);
 
 }  // namespace stepcast::calibrate

@@ -15,7 +15,7 @@ namespace {
 int run_command(int argc, char** argv) {
   CommandLine line(
       "stepcast-calibrate",
-      "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
+      "Measures this machine's GPU into a device profile, makes profiles from published kernel times or from another device's, and fits links to benchmarks of collectives.",
       version_text());
   Command program = line.program();
   program.footer("Example: stepcast-calibrate device -o h100.json --quick");
@@ -23,6 +23,7 @@ int run_command(int argc, char** argv) {
   add_device(program, exit_code);
   add_link(program, exit_code);
   add_transfer(program, exit_code);
+  add_import(program, exit_code);
   return line.run({version_number()}, argc, argv, exit_code);
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/part/dtype.hpp"
+#include "models/part/kernel_model.hpp"
 #include "models/part/measured_kernels.hpp"
 #include "models/part/roofline_constants.hpp"
 
@@ -101,11 +102,13 @@ struct DeviceProfile {
   ProfileEntry<BytesPerSecond> memory_bandwidth;
   ProfileEntry<Seconds> launch_overhead;
   std::optional<ProfileEntry<Hertz>> clock;
+  std::optional<ProfileEntry<int>> processors{};
   ProfileShare compute_efficiency;
   std::optional<ProfileShare> attention_efficiency{};
   ProfileShare memory_efficiency;
   RooflineBend bend;
   WinogradGain winograd;
+  std::vector<KernelModel> kernel_models{};
   std::vector<LayerEntry> layers;
   std::vector<FittedRange> range;
   std::vector<RooflineSpread> roofline_spread{};
@@ -127,6 +130,7 @@ struct DeviceProfile {
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
     v.optional("clock", x.clock,
                "highest clock of the processors; a kernel's fixed time scales with it from one device to another");
+    v.optional("processors", x.processors, "streaming multiprocessors, over which the tiles of products are spread");
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
     v.optional(
         "attention_efficiency", x.attention_efficiency,
@@ -134,6 +138,8 @@ struct DeviceProfile {
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
+    v.optional("kernel_models", x.kernel_models,
+               "kinds of kernels with constants of their own, fitted to measured kernels; the roofline prices others");
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
     v.optional("roofline_spread", x.roofline_spread,

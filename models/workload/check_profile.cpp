@@ -1,6 +1,10 @@
 #include "models/workload/check_profile.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,6 +31,38 @@ void check_knots(const KernelEntry& kernel, const std::string& pointer, std::vec
   }
 }
 
+void check_factors(const ShapeFactors& factors, const std::string& pointer, std::vector<Fault>& faults) {
+  const std::pair<const char*, const std::vector<double>*> axes[] = {{"m", &factors.m}, {"n", &factors.n},
+                                                                     {"k", &factors.k}};
+  for (const auto& [name, knots] : axes)
+    if (knots->empty() ||
+        std::adjacent_find(knots->begin(), knots->end(), std::greater_equal<>()) != knots->end())
+      faults.push_back({"", fmt::format("{}/{}", pointer, name), fmt::format("{} knots", knots->size()),
+                        "at least one knot, each larger than the one before", "list the knots in order, each once"});
+  const std::size_t expected = factors.m.size() * factors.n.size() * factors.k.size();
+  if (factors.factors.size() != expected)
+    faults.push_back({"", pointer + "/factors", fmt::format("{} factors", factors.factors.size()),
+                      fmt::format("{}, one for each knot of m, n and k", expected), "add or remove factors"});
+}
+
+void check_models(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults) {
+  std::set<std::tuple<KernelKind, Dtype, std::optional<KernelPass>>> seen;
+  for (std::size_t i = 0; i < profile.kernel_models.size(); ++i) {
+    const KernelModel& model = profile.kernel_models[i];
+    const std::string here = fmt::format("{}/kernel_models/{}", pointer, i);
+    if (!seen.insert({model.kind, model.dtype, model.pass}).second)
+      faults.push_back({"", here, fmt::format("{} in {} a second time", name_of(model.kind), name_of(model.dtype)),
+                        "one model for each kind, type and pass", "remove one of them"});
+    if (!find_peak(profile, model.dtype))
+      faults.push_back({"", here + "/dtype", std::string(name_of(model.dtype)), "a type that `peaks` has",
+                        "add its peak: the model's share refers to it"});
+    if (model.tiling && !profile.processors)
+      faults.push_back({"", here + "/tiling", "a tiling, but no processors", "a profile with `processors`",
+                        "add their number: tiles are spread over them"});
+    if (model.factors) check_factors(*model.factors, here + "/factors", faults);
+  }
+}
+
 }  // namespace
 
 void check_rates(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults) {
@@ -45,6 +81,7 @@ void check_rates(const DeviceProfile& profile, const std::string& pointer, std::
                         "remove one of them"});
     check_knots(kernel, here, faults);
   }
+  check_models(profile, pointer, faults);
 }
 
 }  // namespace stepcast

@@ -10,6 +10,7 @@
 #include "models/workload/blocks.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/kernel_rates.hpp"
+#include "models/workload/kernel_time.hpp"
 #include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
@@ -58,13 +59,38 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype) {
          bytes <= range->bytes.max;
 }
 
-LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
-  LayerWork work = work_of(shape, batch, dtype);
+LayerKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  LayerKernels kernels = kernels_of(shape, batch, dtype);
   const auto* conv = std::get_if<Conv2d>(&shape);
   if (conv && dtype == Dtype::fp32 && conv->kernel == Extent{3, 3} && conv->stride == 1 && conv->groups == 1)
-    for (KernelWork* part : {&work.forward, &work.data_gradient, &work.weight_gradient})
-      part->flops *= 1 / profile.winograd.value;
-  return work;
+    for (auto* pass : {&kernels.forward, &kernels.data_gradient, &kernels.weight_gradient})
+      for (Kernel& kernel : *pass)
+        if (kernel.kind == KernelKind::convolution) {
+          kernel.work.flops *= 1 / profile.winograd.value;
+          kernel.shape->executed = 1 / profile.winograd.value;
+        }
+  return kernels;
+}
+
+LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  const LayerKernels kernels = kernels_on(profile, shape, batch, dtype);
+  return {sum_of(kernels.forward), sum_of(kernels.data_gradient), sum_of(kernels.weight_gradient)};
+}
+
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype,
+                      double efficiency) {
+  const bool has_model = std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) {
+    return find_model(profile, kernel.kind, pass, dtype) != nullptr;
+  });
+  if (!has_model) return roofline(sum_of(kernels), profile, dtype, efficiency);
+  const DevicePeaks device{peak_of(profile, dtype), profile.memory_bandwidth.value,
+                           profile.processors ? profile.processors->value : 0};
+  Seconds sum{};
+  for (const Kernel& kernel : kernels) {
+    const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
+    sum += model ? kernel_time(*model, kernel, device) : roofline(kernel.work, profile, dtype, efficiency);
+  }
+  return sum;
 }
 
 bool is_fused_attention(const LayerShape& shape) {
@@ -106,14 +132,14 @@ const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& sha
 
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
-  const LayerWork work = work_on(profile, shape, batch, dtype);
+  const LayerKernels kernels = kernels_on(profile, shape, batch, dtype);
   const double efficiency = efficiency_of(profile, shape);
-  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) {
-    return known ? *known : roofline(part, profile, dtype, efficiency);
+  const auto time = [&](std::optional<Seconds> known, const std::vector<Kernel>& part, KernelPass pass) {
+    return known ? *known : modelled_time(profile, part, pass, dtype, efficiency);
   };
-  return {time(entry ? entry->forward : std::nullopt, work.forward),
-          time(entry ? entry->data_gradient : std::nullopt, work.data_gradient),
-          time(entry ? entry->weight_gradient : std::nullopt, work.weight_gradient)};
+  return {time(entry ? entry->forward : std::nullopt, kernels.forward, KernelPass::forward),
+          time(entry ? entry->data_gradient : std::nullopt, kernels.data_gradient, KernelPass::data_gradient),
+          time(entry ? entry->weight_gradient : std::nullopt, kernels.weight_gradient, KernelPass::weight_gradient)};
 }
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {

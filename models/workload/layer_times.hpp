@@ -30,8 +30,9 @@ double efficiency_of(const DeviceProfile& profile, const LayerShape& shape);
 /// covers everything: without a fit there is no extrapolation.
 bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 
-/// The work of a layer's kernels with this device's library. In fp32, 3 x 3 convolutions with stride 1 use Winograd's
-/// algorithm, with the profile's gain.
+/// A layer's kernels with this device's library, and their work. In fp32, 3 x 3 convolutions with stride 1 use
+/// Winograd's algorithm, with the profile's gain.
+LayerKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// Whether two layers do the same work. Fields that change no kernel do not count:
@@ -47,7 +48,13 @@ struct LayerTimes {
   Seconds forward, data_gradient, weight_gradient;
 };
 
-/// For each part, the time of the profile's entry if it has one, else of the roofline.
+/// Time of a pass without an entry: each kernel by its kind's model, those of a kind without a model by the roofline.
+/// Without any model it is the roofline of their work together.
+/// @throws ModelError when the profile has no peak for the type
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype,
+                      double efficiency);
+
+/// For each part, the time of the profile's entry if it has one, else modelled_time.
 /// @throws ModelError when the profile has no peak for the type and a part needs it
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 

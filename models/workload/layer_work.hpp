@@ -4,9 +4,11 @@
 // per kernel, weights once per batch. More fusion means less work; workspace means more.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/part/kernel_model.hpp"
 #include "models/part/workload_table.hpp"
 
 namespace stepcast {
@@ -48,13 +50,37 @@ struct KernelWork {
   }
 };
 
+/// A product of m x k and k x n. A convolution amounts to one: n is its output's channels, k the inputs of an output.
+struct ProductShape {
+  double m = 0, n = 0, k = 0;
+  double products = 1;  ///< such products in one kernel
+  double executed = 1;  ///< part of the multiplications that the algorithm executes: less by Winograd's
+};
+
+/// One kernel of a layer's pass, or equal ones in sequence.
+struct Kernel {
+  KernelKind kind = KernelKind::elementwise;
+  KernelWork work{};                    ///< of all of them
+  std::optional<ProductShape> shape{};  ///< of each; attention has positions as m and the width of a head as k
+};
+
+/// The kernels of one step on `batch` samples.
+struct LayerKernels {
+  std::vector<Kernel> forward, data_gradient, weight_gradient;
+};
+/// @pre the shape passed check_shapes
+LayerKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype);
+
+/// Their work together.
+KernelWork sum_of(const std::vector<Kernel>& kernels);
+
 struct LayerWork {
   KernelWork forward;
   KernelWork data_gradient;    ///< gradient of the input; the layer before waits for it
   KernelWork weight_gradient;  ///< gradient of the parameters; the exchange waits for it
 };
 
-/// The work of one step on `batch` samples. Normalizations, activations and pools count as data gradient.
+/// The sums of kernels_of. Normalizations, activations and pools count as data gradient.
 /// @pre the shape passed check_shapes
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype);
 

@@ -83,6 +83,7 @@ bool has_spread(const DeviceProfile& profile) {
   const auto look = [&](const std::optional<double>& spread, const auto&) { found |= spread.value_or(0) > 0; };
   for_each_constant(profile, look, look);
   for_each_entry(profile, look, look);
+  for (const KernelModel& model : profile.kernel_models) look(model.spread, model.share);
   return found;
 }
 
@@ -92,6 +93,17 @@ DeviceProfile at_side(DeviceProfile profile, Side side, Dtype dtype) {
   };
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   const double unmeasured = known ? factor(known->spread) : 1;
+  for (KernelModel& model : profile.kernel_models) {
+    const double own = factor(model.spread);
+    model.launch *= own;
+    if (model.tiling) {
+      model.tiling->wave *= own;
+      model.tiling->split *= own;
+    }
+    // Peak and bandwidth move below by their own spread, which this model's replaces.
+    if (const PeakRate* peak = find_peak(profile, model.dtype)) model.share *= unmeasured * factor(peak->spread) / own;
+    model.memory_share *= unmeasured * factor(profile.memory_bandwidth.spread) / own;
+  }
   for_each_constant(
       profile, [&](const std::optional<double>& spread, Seconds& time) { time *= unmeasured * factor(spread); },
       [&](const std::optional<double>& spread, auto& rate) { rate *= 1 / (unmeasured * factor(spread)); });

@@ -1,6 +1,7 @@
 // A device profile's spread: the possible distance of its times from the true ones.
 //
-// A measured part of a layer has the spread of its entry. The roofline prices a part without an entry. Its error is
+// A measured part of a layer has the spread of its entry. A kernel whose kind has a model has the model's spread. The
+// roofline prices a part without either. Its error is
 // larger than the noise of its constants, because they describe large kernels and not this one. The error is known
 // where both times exist. For each measured part i with time t_i and roofline time r_i, the factor is f_i =
 // max(t_i/r_i, r_i/t_i). With the sorted factors of one type f_(1) <= ... <= f_(n), its spread is
@@ -38,7 +39,7 @@ enum class Side { fast, slow };
 
 /// The profile with every time at one side of its band: t/(1 + s) or t·(1 + s), rates r·(1 + s) or r/(1 + s). Entries
 /// without a spread stay unchanged. Launch overhead, memory bandwidth and peaks move by their own spread and by the
-/// roofline's spread for `dtype`. All times without an entry follow, since the roofline is linear in launch,
+/// roofline's spread for `dtype`. Kernels with a model move by the model's spread alone. All other times without an entry follow, since the roofline is linear in launch,
 /// 1/bandwidth and 1/peak: layers, update and compressor kernels.
 DeviceProfile at_side(DeviceProfile profile, Side side, Dtype dtype);
 

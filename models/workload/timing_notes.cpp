@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/workload/blocks.hpp"
+#include "models/workload/kernel_time.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/spread.hpp"
 
@@ -63,6 +64,21 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   return text;
 }
 
+/// The kinds of kernels that this table's type has unmeasured models for: "product, norm transferred".
+std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& profile) {
+  std::string text;
+  for (const Evidence evidence : kUnmeasured) {
+    std::vector<std::string_view> names;
+    for (const KernelModel& model : profile.kernel_models)
+      if (model.dtype == compute_dtype_of(listed) && model.evidence == evidence &&
+          std::find(names.begin(), names.end(), name_of(model.kind)) == names.end())
+        names.push_back(name_of(model.kind));
+    if (!names.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
+  }
+  return text;
+}
+
 /// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as given for batch 32 in fp32"
 std::string corrected(const WorkloadTable& table) {
   const MeasuredTimes& measured = *table.measured;
@@ -91,11 +107,24 @@ std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
 /// A part of a layer's time (forward, a gradient), or the update.
 struct Part {
   std::string_view layer;
-  KernelWork work;
-  Dtype dtype = Dtype::fp32;
   Seconds time{};
-  bool has_entry = false;  ///< false: the roofline prices it
+  bool by_roofline = false;   ///< the roofline prices it, or some of its kernels
+  bool extrapolated = false;  ///< a kernel is beyond those that the roofline or its kind's model was fitted on
 };
+
+Part part_of(std::string_view layer, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype, Seconds time,
+             const DeviceProfile& profile) {
+  Part part{layer, time};
+  bool has_model = false;
+  for (const Kernel& kernel : kernels) {
+    const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
+    has_model |= model != nullptr;
+    part.by_roofline |= model == nullptr;
+    part.extrapolated |= model ? !covers(*model, kernel.work) : !covers(profile, kernel.work, dtype);
+  }
+  if (!has_model) part.extrapolated = !covers(profile, sum_of(kernels), dtype);
+  return part;
+}
 
 /// The parts of a step that take time, in the table's order, with the update last. @pre the table passed list_gradients
 std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
@@ -107,18 +136,22 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
-    const LayerWork work = work_on(profile, *layer.shape, batch, dtype);
+    const LayerKernels kernels = kernels_on(profile, *layer.shape, batch, dtype);
     const LayerTimes times = times_of(profile, *layer.shape, batch, dtype);
-    const auto add = [&](const KernelWork& part, Seconds time, bool has_entry) {
-      if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, dtype, time, has_entry});
+    const auto add = [&](const std::vector<Kernel>& part, KernelPass pass, Seconds time, bool has_entry) {
+      if (has_entry) parts.push_back({layer.name, time});
+      else if (!part.empty()) parts.push_back(part_of(layer.name, part, pass, dtype, time, profile));
     };
-    add(work.forward, times.forward * forwards[i], entry && entry->forward);
+    add(kernels.forward, KernelPass::forward, times.forward * forwards[i], entry && entry->forward);
     // A network does not need the gradient of its input.
-    if (i > 0) add(work.data_gradient, times.data_gradient, entry && entry->data_gradient);
-    add(work.weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
+    if (i > 0)
+      add(kernels.data_gradient, KernelPass::data_gradient, times.data_gradient, entry && entry->data_gradient);
+    add(kernels.weight_gradient, KernelPass::weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
   }
   const Update update = update_of(listed, profile);
-  parts.push_back({"update", update.work, update.dtype, time_of(update, profile), update.entry != nullptr});
+  const bool by_roofline = update.entry == nullptr;
+  parts.push_back({"update", time_of(update, profile), by_roofline,
+                   by_roofline && !covers(profile, update.work, update.dtype)});
   return parts;
 }
 
@@ -150,8 +183,7 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
   if (!gives_shapes(table)) return names;
   const WorkloadTable listed = list_gradients(table);
   for (const Part& part : parts_of(listed, profile, batch))
-    if (!part.has_entry && !covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer))
-      names.emplace_back(part.layer);
+    if (part.extrapolated && (names.empty() || names.back() != part.layer)) names.emplace_back(part.layer);
   if (is_beyond_entry(update_of(listed, profile))) names.emplace_back("update");
   return names;
 }
@@ -161,7 +193,7 @@ TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile&
   TimeByRoofline time;
   for (const Part& part : parts_of(listed, profile, batch)) {
     time.all += part.time;
-    if (!part.has_entry) time.by_roofline += part.time;
+    if (part.by_roofline) time.by_roofline += part.time;
   }
   return time;
 }
@@ -179,7 +211,7 @@ Notes timing_notes(const WorkloadTable& table) {
            fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(),
                        times_are(names.size()), profile.name, name_of(evidence), few_of(names))});
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
-  const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
+  const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.by_roofline; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
     notes.push_back(
         {NoteCode::unmeasured_constants,
@@ -187,6 +219,9 @@ Notes timing_notes(const WorkloadTable& table) {
                      table.measured ? "each layer's part follows"
                                     : fmt::format("layer times in {} follow", name_of(compute_dtype_of(table))),
                      profile.name, constants)});
+  if (const std::string kinds = unmeasured_kinds(listed, profile); !kinds.empty())
+    notes.push_back({NoteCode::unmeasured_constants,
+                     fmt::format("kernels by the profile \"{}\", not measured on this device: {}", profile.name, kinds)});
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
     notes.push_back({NoteCode::extrapolated_layers,

@@ -42,6 +42,7 @@ class Transfer {
     result.launch_overhead.value *= 1 / clock_;
     mark(result.launch_overhead);
     result.clock = to_.clock;
+    if (to_.processors) result.processors = to_.processors;
     mark(result.compute_efficiency);
     if (result.attention_efficiency) mark(*result.attention_efficiency);
     mark(result.memory_efficiency);
@@ -56,6 +57,8 @@ class Transfer {
       one.spread = widened(one.spread, reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(one.dtype)));
       mark(one);
     }
+    std::erase_if(result.kernel_models, [&](const KernelModel& model) { return !has_peak(model.dtype); });
+    for (KernelModel& model : result.kernel_models) rescale(model);
     for (KernelEntry& kernel : result.kernels) rescale(kernel);
     return result;
   }
@@ -97,6 +100,18 @@ class Transfer {
     rescale_part(layer.weight_gradient, before.weight_gradient, after.weight_gradient);
     widen(layer, widest);
     mark(layer);
+  }
+
+  /// Its shares hold for the new peak and bandwidth; its fixed times scale with the clock.
+  void rescale(KernelModel& model) const {
+    model.launch *= 1 / clock_;
+    if (model.tiling) {
+      model.tiling->wave *= 1 / clock_;
+      model.tiling->split *= 1 / clock_;
+    }
+    model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(model.dtype)));
+    model.errors.reset();
+    mark(model);
   }
 
   void rescale(KernelEntry& kernel) const {
@@ -143,6 +158,7 @@ DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from,
   const auto is_measured = [](const auto& entry) { return entry.evidence == Evidence::measured; };
   if (!is_measured(measured.memory_bandwidth) &&
       std::none_of(measured.layers.begin(), measured.layers.end(), is_measured) &&
+      std::none_of(measured.kernel_models.begin(), measured.kernel_models.end(), is_measured) &&
       std::none_of(measured.kernels.begin(), measured.kernels.end(), is_measured))
     throw TransferError(fmt::format(
         "the profile \"{}\" holds no measurement to transfer; stepcast-calibrate device makes one that does",

@@ -1,0 +1,47 @@
+// The constants of one kind of kernel from measured times.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/part/profile.hpp"
+#include "models/workload/kernel_time.hpp"
+
+namespace stepcast::calibrate {
+
+/// One measured kernel, or equal ones in sequence.
+struct KernelSample {
+  Kernel kernel;
+  Seconds time{};
+  std::string family;  ///< samples of one family are held out together
+};
+
+/// Errors of held-out kernels: |modelled - measured|/measured.
+struct HeldOut {
+  FitErrors all;
+  FitErrors long_ones;  ///< those of kLong and more; held_out is 0 if there are none
+  double bias = 0;      ///< median of modelled/measured - 1
+};
+inline constexpr Seconds kLong = 20_us;
+
+/// Fewer samples determine no model.
+inline constexpr std::size_t kLeastSamples = 10;
+/// From here on 70 % of the families are fitted and the others held out. Smaller tables are cut into five folds of
+/// families: each is held out once, and the model rests on all.
+inline constexpr std::size_t kManySamples = 500;
+
+struct FittedModel {
+  KernelModel model;
+  HeldOut held_out;
+};
+
+/// The kind's constants (kernel_time.hpp) that minimise the sum of ρ(log(modelled/measured)), where ρ is square for
+/// small deviations and linear beyond 10 %: a table has a few times that another algorithm or an interruption explains.
+/// Products and convolutions have a tiling, and with enough samples factors by shape; attention has halves. Others are
+/// bound by memory, and the share of the peak stays 1.
+/// @pre kLeastSamples samples or more
+FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<KernelSample>& samples,
+                             const DevicePeaks& device, std::uint64_t seed);
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,135 @@
+#include "models/workload/kernel_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stepcast {
+namespace {
+
+struct Tile {
+  double rows, columns;
+};
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 128}, {128, 64}, {64, 64},
+                           {32, 64},   {64, 32},   {32, 32}};
+constexpr double kSplits[] = {1, 2, 4, 8, 16};
+/// A tile's part of the depth is no shorter.
+constexpr double kLeastDepth = 32;
+
+/// (a^k + b^k)^(1/k), in a form that cannot underflow.
+Seconds bent(Seconds a, Seconds b, double k) {
+  const Seconds longer = std::max(a, b), shorter = std::min(a, b);
+  if (longer == Seconds{}) return longer;
+  return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
+}
+
+Seconds tiled_time(const KernelModel& model, const Kernel& kernel, const ProductShape& shape,
+                   const DevicePeaks& device) {
+  const Tiling& tiling = *model.tiling;
+  const double processors = device.processors;
+  const Bytes bytes = kernel.work.bytes / kernel.work.kernels;
+  Seconds best(std::numeric_limits<double>::infinity());
+  for (const Tile& tile : kTiles) {
+    const double intensity = tile.rows * tile.columns / (tile.rows + tile.columns);
+    const double ratio = tiling.half_tile / intensity;
+    const FlopsPerSecond rate = device.peak * (model.share / (1 + ratio * ratio) / processors);
+    const double tiles = std::ceil(shape.m / tile.rows) * std::ceil(shape.n / tile.columns) * shape.products;
+    for (const double split : kSplits) {
+      if (split > 1 && shape.k / split < kLeastDepth) break;
+      const double filled = tiles * split / processors;
+      const double waves = tiling.tail * std::ceil(filled) + (1 - tiling.tail) * std::max(filled, 1.0);
+      const double depth = std::max(shape.k * shape.executed / split, std::min(kLeastDepth, shape.k));
+      const Seconds arithmetic =
+          (Flops(2 * tile.rows * tile.columns * depth) / rate + tiling.wave) * waves;
+      const Bytes parts = split > 1 ? 8_B * (split * shape.m * shape.n * shape.products) : 0_B;
+      const Seconds traffic = (bytes + parts) / (device.bandwidth * model.memory_share);
+      const Seconds sum = split > 1 ? tiling.split : Seconds{};
+      if (std::max(arithmetic, traffic) + sum >= best) continue;  // the bend only adds
+      best = std::min(best, bent(arithmetic, traffic, model.bend) + sum);
+    }
+  }
+  return best;
+}
+
+Seconds even_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device) {
+  double slower = 1;
+  if (kernel.shape) {
+    if (model.half_m) slower *= 1 + *model.half_m / kernel.shape->m;
+    if (model.half_k) slower *= 1 + *model.half_k / kernel.shape->k;
+  }
+  return bent(kernel.work.flops / (device.peak * model.share) * slower,
+              kernel.work.bytes / (device.bandwidth * model.memory_share), model.bend) /
+         kernel.work.kernels;
+}
+
+bool is_bound_by_memory(KernelKind kind) {
+  return kind == KernelKind::norm || kind == KernelKind::elementwise || kind == KernelKind::pool ||
+         kind == KernelKind::softmax || kind == KernelKind::embedding;
+}
+
+/// Whether the model serves another type than its own.
+bool stands_in(const DeviceProfile& profile, const KernelModel& model, Dtype dtype) {
+  if (is_bound_by_memory(model.kind)) return true;
+  const auto is_half = [](Dtype one) { return one == Dtype::fp16 || one == Dtype::bf16; };
+  if (!is_half(dtype) || !is_half(model.dtype)) return false;
+  const PeakRate *peak = find_peak(profile, dtype), *other = find_peak(profile, model.dtype);
+  return peak && other && peak->rate == other->rate;
+}
+
+}  // namespace
+
+KnotPosition position_at(const std::vector<double>& knots, double value) {
+  const auto above = std::upper_bound(knots.begin(), knots.end(), value);
+  if (above == knots.begin()) return {0, 0};
+  const auto index = static_cast<std::size_t>(above - knots.begin()) - 1;
+  if (above == knots.end()) return {index, 0};
+  return {index, std::log(value / knots[index]) / std::log(knots[index + 1] / knots[index])};
+}
+
+double factor_at(const ShapeFactors& factors, const ProductShape& shape) {
+  const KnotPosition m = position_at(factors.m, shape.m), n = position_at(factors.n, shape.n),
+                     k = position_at(factors.k, shape.k);
+  double logarithm = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    std::size_t index = 0;
+    double weight = 1;
+    const auto take = [&](const KnotPosition& at, std::size_t knots, bool upper) {
+      weight *= upper ? at.share : 1 - at.share;
+      index = index * knots + at.index + (upper ? 1 : 0);
+    };
+    take(m, factors.m.size(), corner & 1);
+    take(n, factors.n.size(), corner & 2);
+    take(k, factors.k.size(), corner & 4);
+    if (weight > 0) logarithm += weight * std::log(factors.factors[index]);
+  }
+  return std::exp(logarithm);
+}
+
+Seconds kernel_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device) {
+  if (kernel.work.kernels == 0) return {};
+  Seconds each = model.tiling && kernel.shape ? tiled_time(model, kernel, *kernel.shape, device)
+                                              : even_time(model, kernel, device);
+  if (model.factors && kernel.shape) each *= factor_at(*model.factors, *kernel.shape);
+  return (model.launch + each) * kernel.work.kernels;
+}
+
+const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype) {
+  const KernelModel* second = nullptr;  // of any pass, else of another type
+  for (const KernelModel& model : profile.kernel_models) {
+    if (model.kind != kind || (model.pass && model.pass != pass)) continue;
+    if (model.dtype == dtype && model.pass) return &model;  // before one of any pass
+    if (model.dtype == dtype) second = &model;
+    else if (!second && stands_in(profile, model, dtype)) second = &model;
+  }
+  return second;
+}
+
+bool covers(const KernelModel& model, const KernelWork& work) {
+  if (work.kernels == 0) return true;
+  const Flops flops = work.flops / work.kernels;
+  const Bytes bytes = work.bytes / work.kernels;
+  return (!model.flops || (flops >= model.flops->min && flops <= model.flops->max)) &&
+         (!model.bytes || (bytes >= model.bytes->min && bytes <= model.bytes->max));
+}
+
+}  // namespace stepcast

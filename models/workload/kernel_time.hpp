@@ -1,0 +1,56 @@
+// The time of one kernel by its kind's constants (models/part/kernel_model.hpp), on a device with `peak` and
+// `bandwidth`.
+//
+// A kernel of F operations and B bytes takes
+//
+//     t = launch + f · (a^k + b^k)^(1/k),   b = B/(bandwidth · memory_share),   k = bend
+//     a = F/(peak · share) · (1 + half_m/m) · (1 + half_k/k)
+//
+// f is the factor of its shape, 1 without `factors`. With a tiling, a product of m x k and k x n is cut into tiles of
+// h x w elements, and its depth into s parts. P processors work on a tile each, so there are W waves of them:
+//
+//     a = W · (2·h·w·(k/s)/(peak/P · share_A) + wave),   share_A = share/(1 + (half_tile/A)²),   A = h·w/(h + w)
+//     W = tail·⌈x⌉ + (1 - tail)·max(x, 1),               x = ⌈m/h⌉·⌈n/w⌉·s·products/P
+//
+// A is the operations for each element that a tile loads, up to a constant. A split product also writes and reads its
+// s parts in fp32, and `split` sums them. The library is taken to choose the quickest of the tiles and splits below.
+// The model is that of cuBLAS's and CUTLASS's kernels (NVIDIA, Matrix Multiplication Background User's Guide: tile and
+// wave quantization).
+#pragma once
+
+#include "models/part/profile.hpp"
+#include "models/workload/layer_work.hpp"
+
+namespace stepcast {
+
+/// The device's rates that a kernel model refers to.
+struct DevicePeaks {
+  FlopsPerSecond peak;  ///< of the model's type
+  BytesPerSecond bandwidth;
+  int processors = 0;  ///< 0: not known; a tiling needs them
+};
+
+/// Time of all kernels that `kernel` stands for.
+/// @pre a model with a tiling has processors
+Seconds kernel_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device);
+
+/// The factor of a product's shape.
+double factor_at(const ShapeFactors& factors, const ProductShape& shape);
+
+/// Where a value lies between the knots of an axis: between knot `index` and the next, `share` of the way from one to
+/// the other in the logarithm. Outside it is at the nearest knot.
+struct KnotPosition {
+  std::size_t index = 0;
+  double share = 0;
+};
+KnotPosition position_at(const std::vector<double>& knots, double value);
+
+/// The profile's model of a kind, type and pass, or of the kind and type in any pass; null if there is none. A type
+/// without a model takes another's where the kernels are taken to reach the same shares: fp16 and bf16 with equal peaks,
+/// and all types of kinds that are bound by memory.
+const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
+
+/// Whether the sizes of each of these kernels are within those that the model rests on.
+bool covers(const KernelModel& model, const KernelWork& work);
+
+}  // namespace stepcast

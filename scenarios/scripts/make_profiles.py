@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Makes the measured device profiles from kernel times that others published.
+
+    make_profiles.py CALIBRATE KERNELS [PROFILE...]
+
+CALIBRATE is stepcast-calibrate. KERNELS is a folder with the published tables, one CSV each, whose heads name source,
+commit and licence; they are not in this project. Each table becomes rows for `stepcast-calibrate import`, which fits
+the profile in scenarios/profiles/. The source of each model names the table's SHA-256.
+"""
+import csv
+import gzip
+import hashlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROFILES = ROOT / "scenarios" / "profiles"
+
+AICONFIGURATOR = "NVIDIA, aiconfigurator at 095f58a (Apache-2.0)"
+DEEPBENCH = "Baidu, DeepBench at da81ba7 (Apache-2.0), cuBLAS and cuDNN called directly"
+NEUSIGHT = ("Lee et al., ASPLOS 2025, NeuSight at 6945927 (MIT), PyTorch 2.1; its times hold the launch of a "
+            "synchronised call, in whose place the assumed launch stands")
+VIDUR = "Microsoft, Vidur at 7d47513 (MIT), kernels of vLLM in fp16"
+CUDNN = "NVIDIA, cudnn-frontend at 3929da2 (MIT)"
+
+
+def rows(folder, name):
+    path = folder / name
+    with (gzip.open(path, "rt") if name.endswith(".gz") else open(path)) as lines:
+        yield from csv.DictReader(line for line in lines if not line.startswith("#"))
+
+
+def product(device, dtype, m, n, k, ms, name="forward"):
+    """An m x k by k x n product as that pass of a linear layer. All passes have one model; names keep layouts apart."""
+    rows_, out, inputs = {"forward": (m, n, k), "data_gradient": (m, k, n), "weight_gradient": (k, m, n)}[name]
+    return device, dtype, "linear", name, 1, f"in={inputs} out={out} rows={rows_} bias=false", ms
+
+
+def aiconfigurator_products(folder, device):
+    for row in rows(folder, "gemm_bf16.csv.gz"):
+        if row["sys"] == device:
+            yield product(device, "bf16", row["m"], row["n"], row["k"], row["ms"])
+
+
+def aiconfigurator_attention(folder, device):
+    """Rows with four query heads or more for each head of keys. A call there also copies keys and values to a cache,
+    which training lacks; with more of them it takes up to twice as long."""
+    for row in rows(folder, "attention_forward_bf16.csv.gz"):
+        if row["sys"] == device and row["window"] in ("", "0") and "fa4" not in row["kernel_source"] and \
+                int(row["heads"]) >= 4 * int(row["kv_heads"]):
+            width = int(row["heads"]) * int(row["head_dim"])
+            yield (device, "bf16", "attention", "forward", row["batch_size"],
+                   f"heads={row['heads']} kv_heads={row['kv_heads']} d={width} sequence={row['seq']} "
+                   "fused=true causal=true", row["ms"])
+
+
+def cudnn_attention(folder, device):
+    for row in rows(folder, "cudnn_attention_forward_backward.csv"):
+        if (row["gpu_name"] == device and row["data_type"] == "bfloat16" and row["bwd_time_ms"]
+                and not row["sliding_window_size"] and row["head_dim_qk"] == row["head_dim_vo"]):
+            width = int(row["num_q_heads"]) * int(row["head_dim_qk"])
+            causal = "true" if row["attn_mask"] == "top_left" else "false"
+            yield (device, "bf16", "attention", "data_gradient", row["batch_size"],
+                   f"heads={row['num_q_heads']} kv_heads={row['num_kv_heads']} d={width} sequence={row['q_seqlen']} "
+                   f"fused=true causal={causal}", row["bwd_time_ms"])
+
+
+def cudnn_norms(folder, device):
+    """Norms as PyTorch computes them without a compiler."""
+    for row in rows(folder, "cudnn_norms.csv"):
+        if row["gpu_name"] == device and row["backend"] == "pytorch":
+            bias = "true" if row["norm_type"] == "layer_norm" else "false"
+            shape = f"width={row['C']} rows={row['N']} bias={bias}"
+            yield device, "bf16", "layer_norm", "forward", 1, shape, row["fwd_time_ms"]
+            yield device, "bf16", "layer_norm", "data_gradient", 1, shape, row["bwd_time_ms"]
+
+
+def vidur_operators(folder, device):
+    """Sums and embeddings. Its norms and its SiLU with a product are vLLM's own kernels, at 0.3 and 0.5 of the memory's
+    bandwidth, which training does not use. A "sum" of the network with 2,560 wide layers is two."""
+    for row in rows(folder, "vidur_layer_operators.csv.gz"):
+        if row["device"] != device or row["n_embd"] == "2560" or row["num_tensor_parallel_workers"] != "1":
+            continue
+        tokens, width = int(row["num_tokens"]), int(row["n_embd"])
+        yield device, "bf16", "add", "forward", 1, f"elements={tokens * width}", row["add"]
+        shape = f"entries={row['vocab_size']} width={width} rows={tokens}"
+        yield device, "bf16", "embedding", "forward", 1, shape, row["emb"]
+
+
+def neusight_vectors(folder, device):
+    layers = {"add": "add", "mul": "multiply", "relu": "activation", "gelu": "activation", "tanh": "activation"}
+    for row in rows(folder, "neusight_vec_fp32.csv.gz"):
+        if row["device"] != device:
+            continue
+        batch, width, op = int(row["B"]), int(row["H"]), row["op"]
+        if batch > 1_000_000:  # beyond a layer's rows
+            continue
+        if op in layers:
+            function = f"function={op} " if layers[op] == "activation" else ""
+            yield device, "fp32", layers[op], "forward", 1, f"{function}elements={batch * width}", row["ms"]
+        elif op == "ln":
+            yield device, "fp32", "layer_norm", "forward", 1, f"width={width} rows={batch}", row["ms"]
+        elif op == "softmax":
+            yield device, "fp32", "softmax_loss", "forward", 1, f"classes={width} rows={batch}", row["ms"]
+
+
+def neusight_products(folder, device):
+    for row in rows(folder, "neusight_linear_fp32.csv.gz"):
+        if row["device"] == device:  # NeuSight's N is the reduction
+            yield product(device, "fp32", int(row["B"]) * int(row["M"]), row["K"], row["N"], row["ms"])
+
+
+DTYPES = {"fp32": "fp32", "fp16-tensor": "fp16"}
+LAYOUTS = {"TN": "forward", "NN": "data_gradient", "NT": "weight_gradient"}
+
+
+def deepbench_products(folder, device):
+    for row in rows(folder, "deepbench_gemm.csv"):
+        if row["device"] == device and row["dtype"] in DTYPES:
+            name = LAYOUTS[row["ta"] + row["tb"]]
+            yield product(device, DTYPES[row["dtype"]], row["m"], row["n"], row["k"], row["ms"], name)
+
+
+def deepbench_convolutions(folder, device):
+    for row in rows(folder, "deepbench_conv.csv"):
+        if row["device"] != device or row["dtype"] not in DTYPES or row["stride_w"] != row["stride_h"]:
+            continue
+        shape = (f"in={row['c']} out={row['k']} kernel={row['filter_h']}x{row['filter_w']} stride={row['stride_h']} "
+                 f"padding={row['pad_h']}x{row['pad_w']} input={row['h']}x{row['w']}")
+        for column, name in (("fwd_ms", "forward"), ("dgrad_ms", "data_gradient"), ("wgrad_ms", "weight_gradient")):
+            if row[column] and float(row[column]) > 0:
+                yield device, DTYPES[row["dtype"]], "conv2d", name, row["n"], shape, row[column]
+
+
+def deepbench_lstms(folder, device):
+    for row in rows(folder, "deepbench_rnn.csv"):
+        if row["device"] != device or row["dtype"] not in DTYPES or row["kind"] != "LSTM":
+            continue
+        shape = f"input={row['hidden']} hidden={row['hidden']} steps={row['steps']}"
+        for column, name in (("b", "forward"), ("c", "data_gradient"), ("d", "weight_gradient")):
+            if row[column]:
+                yield device, DTYPES[row["dtype"]], "lstm", name, row["batch"], shape, row[column]
+
+
+# Profile: its base, what it describes, and its tables: (file, reader, device there, source, further options).
+TABLES = {
+    "v100": ("v100-datasheet", "Tesla V100: products, convolutions and LSTMs by DeepBench, norms, elementwise kernels and "
+             "softmax by NeuSight. Other constants are the datasheet's or assumed.", [
+                 ("deepbench_gemm.csv", deepbench_products, "NV_V100", DEEPBENCH, []),
+                 ("deepbench_conv.csv", deepbench_convolutions, "NV_V100", DEEPBENCH, []),
+                 ("deepbench_rnn.csv", deepbench_lstms, "NV_V100", DEEPBENCH, []),
+                 ("neusight_vec_fp32.csv.gz", neusight_vectors, "Tesla V100-PCIE-32GB", NEUSIGHT, ["--keep-launch"])]),
+    "p100": ("p100-datasheet", "Tesla P100: products, convolutions and LSTMs by DeepBench, norms, elementwise kernels and "
+             "softmax by NeuSight. Other constants are the datasheet's or assumed.", [
+                 ("deepbench_gemm.csv", deepbench_products, "NV_P100", DEEPBENCH, []),
+                 ("deepbench_conv.csv", deepbench_convolutions, "NV_P100", DEEPBENCH, []),
+                 ("deepbench_rnn.csv", deepbench_lstms, "NV_P100", DEEPBENCH, []),
+                 ("neusight_vec_fp32.csv.gz", neusight_vectors, "Tesla P100-PCIE-16GB", NEUSIGHT, ["--keep-launch"])]),
+    "titan-xp": ("titan-xp-datasheet", "TITAN Xp: products, convolutions and LSTMs by DeepBench. Other constants are the "
+                 "datasheet's or assumed.", [
+                     ("deepbench_gemm.csv", deepbench_products, "NV_TitanXp", DEEPBENCH, []),
+                     ("deepbench_conv.csv", deepbench_convolutions, "NV_TitanXp", DEEPBENCH, []),
+                     ("deepbench_rnn.csv", deepbench_lstms, "NV_TitanXp", DEEPBENCH, [])]),
+    "a100": ("a100-80gb-datasheet", "A100 SXM, 80 GB: bf16 products and attention by NVIDIA, sums and embeddings by Vidur, "
+             "fp32 products, norms and elementwise kernels by NeuSight. Other constants are the datasheet's or assumed.", [
+                 ("gemm_bf16.csv.gz", aiconfigurator_products, "a100_sxm", AICONFIGURATOR, []),
+                 ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "a100_sxm",
+                  AICONFIGURATOR + ", FlashAttention in SGLang 0.5.10", []),
+                 ("vidur_layer_operators.csv.gz", vidur_operators, "a100", VIDUR, []),
+                 ("neusight_linear_fp32.csv.gz", neusight_products, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"]),
+                 ("neusight_vec_fp32.csv.gz", neusight_vectors, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"])]),
+    "h100": ("h100-datasheet", "H100 SXM5, 80 GB: bf16 products, attention and norms by NVIDIA, sums and embeddings by "
+             "Vidur. Other constants are the datasheet's or assumed.", [
+                 ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, []),
+                 ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "h100_sxm",
+                  AICONFIGURATOR + ", FlashAttention-3 in vLLM 0.24.0", []),
+                 ("cudnn_attention_forward_backward.csv", cudnn_attention, "NVIDIA H200", CUDNN,
+                  ["--measured-on", "h200-datasheet"]),
+                 ("cudnn_norms.csv", cudnn_norms, "NVIDIA H200", CUDNN + ", norms of PyTorch",
+                  ["--measured-on", "h200-datasheet"]),
+                 ("vidur_layer_operators.csv.gz", vidur_operators, "h100", VIDUR, [])]),
+}
+
+
+def make(name, calibrate, folder):
+    base, description, tables = TABLES[name]
+    output = PROFILES / f"{name}.json"
+    for file, reader, device, source, further in tables:
+        with tempfile.TemporaryDirectory() as scratch:
+            table = pathlib.Path(scratch) / (file.split(".")[0] + ".csv")
+            with open(table, "w") as out:
+                print("device,dtype,layer,pass,batch,shape,time", file=out)
+                for row in reader(folder, device):
+                    print(*row[:-1], f"{row[-1]}ms", sep=",", file=out)
+            digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()[:12]
+            subprocess.run([calibrate, "import", table, "--base", base, "--source", f"{source}; {file}, SHA-256 {digest}",
+                            "--name", name, "--description", description, "-o", output, *further], check=True)
+        base = output
+
+
+def main(calibrate, kernels, *names):
+    for name in names or TABLES:
+        make(name, calibrate, pathlib.Path(kernels))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

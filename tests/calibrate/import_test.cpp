@@ -1,0 +1,231 @@
+// Tables of kernel times that others measured: faults all at once, fits of known truth, held-out families.
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "calibrate/import/import.hpp"
+#include "calibrate/import/shape_factors.hpp"
+#include "models/describe/fault.hpp"
+#include "models/workload/layer_times.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+using namespace stepcast::calibrate;
+
+namespace {
+
+constexpr const char* kHeader = "device,dtype,layer,pass,batch,shape,time\n";
+
+std::vector<Fault> faults_of(const std::string& text) {
+  try {
+    parse_kernel_table(text, "t.csv");
+  } catch (const ScenarioError& error) {
+    return error.faults();
+  }
+  return {};
+}
+
+DeviceProfile base() {
+  DeviceProfile profile;
+  profile.name = "base";
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(2e13), Evidence::datasheet, "test"}};
+  profile.memory_bandwidth.value = BytesPerSecond(1e12);
+  profile.launch_overhead.value = 7_us;
+  profile.processors = ProfileEntry<int>{80, Evidence::datasheet, "test", {}};
+  return profile;
+}
+
+const DevicePeaks kDevice{FlopsPerSecond(2e13), BytesPerSecond(1e12), 80};
+
+/// Rows of products whose times are those of `truth`, off by up to `noise`.
+std::vector<KernelRow> products_by(const KernelModel& truth, int weights, double noise) {
+  std::vector<KernelRow> rows;
+  for (int i = 0; i < weights; ++i)
+    for (int log_rows = 0; log_rows <= 13; ++log_rows) {
+      const Count in = 32LL << (i % 9), out = 48LL << (i / 9 % 9);
+      KernelRow row{"lab", Dtype::fp32, Linear{in, out, Count{1} << log_rows, false, false}, 1, KernelPass::forward,
+                    fmt::format("{} {}", in, out), {}};
+      const double off = 1 + noise * std::sin(static_cast<double>(37 * i + 11 * log_rows));
+      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice) * off;
+      rows.push_back(row);
+    }
+  return rows;
+}
+
+KernelModel product_truth() {
+  KernelModel truth;
+  truth.launch = 6_us;
+  truth.share = 0.7;
+  truth.memory_share = 0.6;
+  truth.bend = 4;
+  truth.tiling = Tiling{25, 1_us, 0.5, 3_us};
+  return truth;
+}
+
+}  // namespace
+
+TEST_CASE("a row is a layer, a pass and a time") {
+  const KernelTable table = parse_kernel_table(
+      std::string("# a comment\n") + kHeader +
+          "lab,bf16,linear,weight_gradient,2,in=512 out=256 rows=128 bias=false,12.5us\n"
+          "lab,fp32,conv2d,forward,16,in=64 out=128 kernel=3x5 padding=1x2 input=56x48 stride=2,1.1ms\n"
+          "lab,fp32,layer_norm,backward,1,width=768 rows=512,20us\n"
+          "lab,fp32,embedding,backward,1,entries=1000 width=768 rows=512,20us\n",
+      "t.csv");
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.doubts.empty());
+  const KernelRow& linear = table.rows[0];
+  CHECK(linear.device == "lab");
+  CHECK(linear.dtype == Dtype::bf16);
+  CHECK(linear.batch == 2);
+  CHECK(linear.pass == KernelPass::weight_gradient);
+  CHECK(std::get<Linear>(linear.shape) == Linear{512, 256, 128, false, false});
+  CHECK(linear.time == 12.5_us);
+  CHECK(linear.family == "linear in=512 out=256 bias=false");  // rows and batch vary within it
+  const auto& conv = std::get<Conv2d>(table.rows[1].shape);
+  CHECK(conv.kernel == Extent{3, 5});
+  CHECK(conv.stride == 2);
+  CHECK(table.rows[2].pass == KernelPass::data_gradient);
+  CHECK(table.rows[3].pass == KernelPass::weight_gradient);
+}
+
+TEST_CASE("columns may have any order, and others stand beside them") {
+  const KernelTable table = parse_kernel_table(
+      "time,shape,note,batch,pass,layer,dtype,device\n9us,elements=4096,seen twice,1,forward,add,fp32,lab\n", "t.csv");
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].time == 9_us);
+  CHECK(table.rows[0].family == "add elements=4096 1");  // nothing else tells it from others
+}
+
+TEST_CASE("all faults of a table come at once, each with its line") {
+  const std::vector<Fault> faults = faults_of(std::string(kHeader) +
+                                              "lab,fp32,add,forward,1,elements=10,-3us\n"
+                                              "lab,fp99,add,forward,1,elements=10,3us\n"
+                                              "lab,fp32,adder,forward,1,elements=10,3us\n"
+                                              "lab,fp32,add,forward,1,elemets=10,3us\n"
+                                              "lab,fp32,add,sideways,1,elements=10,3us\n"
+                                              "lab,fp32,add,weight_gradient,1,elements=10,3us\n"
+                                              "lab,fp32,linear,backward,1,in=5 out=5,3us\n"
+                                              "lab,fp32,add,forward,1,elements=10\n"
+                                              "lab,fp32,add,forward,0,elements=10,3us\n"
+                                              "lab,fp32,add,forward,1,10,3us\n"
+                                              "lab,fp32,conv2d,forward,1,in=3 out=8 kernel=7x7 input=4x4,3us\n");
+  for (int line = 2; line <= 12; ++line) {
+    INFO("line " << line);
+    CHECK(std::any_of(faults.begin(), faults.end(), [&](const Fault& fault) {
+      return fault.file == "t.csv" && (fault.pointer + ",").starts_with(fmt::format("line {},", line));
+    }));
+  }
+  const std::vector<Fault> missing = faults_of("device,layer,pass,shape,time\n");
+  REQUIRE(missing.size() == 2);
+  CHECK(missing[0].found == "no column \"dtype\"");
+  CHECK(missing[1].found == "no column \"batch\"");
+  CHECK(faults_of("").front().found == "an empty table");
+  CHECK(faults_of(kHeader).front().found == "no rows");
+}
+
+TEST_CASE("a shape that comes several times counts once, by its median, and the spread is told") {
+  const KernelTable table = parse_kernel_table(std::string(kHeader) +
+                                                   "lab,fp32,add,forward,1,elements=10,3us\n"
+                                                   "lab,fp32,add,forward,1,elements=10,5us\n"
+                                                   "lab,fp32,add,forward,1,elements=10,4us\n"
+                                                   "lab,fp32,add,forward,1,elements=20,4us\n",
+                                               "t.csv");
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].time == 4_us);
+  REQUIRE(table.doubts.size() == 1);
+  CHECK(table.doubts[0] == "t.csv: 1 shapes have several times, up to 67 % apart; their median counts");  // 5/3 - 1
+}
+
+TEST_CASE("a fit of a known model's times finds their times again") {
+  const KernelModel truth = product_truth();
+  const Import import = import_kernels(base(), products_by(truth, 30, 0), {"lab", "", "test"});  // 420 rows: five folds
+  REQUIRE(import.kinds.size() == 1);
+  CHECK(import.kinds[0].held_out.all.median < 0.01);
+  CHECK(import.kinds[0].held_out.all.p90 < 0.03);
+  CHECK(import.kinds[0].held_out.all.held_out == 420);  // each once
+  const KernelModel& model = import.profile.kernel_models.front();
+  CHECK_FALSE(model.pass);  // products of any pass
+  CHECK(model.evidence == Evidence::measured);
+  CHECK(model.launch.si() == Approx(6e-6).epsilon(0.1));
+  CHECK(model.memory_share == Approx(0.6).epsilon(0.05));
+}
+
+TEST_CASE("noise of 5 % stays an error of 5 %, and a model of many rows is judged on families that it never saw") {
+  const std::vector<KernelRow> rows = products_by(product_truth(), 60, 0.05);  // 840 rows
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  const FitErrors& errors = import.kinds[0].held_out.all;
+  CHECK(errors.fitted + errors.held_out == 840);
+  CHECK(errors.held_out % 14 == 0);  // whole families of 14 rows
+  CHECK(errors.held_out == 14 * 18);  // 30 % of 60
+  CHECK(errors.median < 0.06);
+  CHECK(import.profile.kernel_models.front().spread.value() >= errors.median);
+}
+
+TEST_CASE("factors by shape learn what the constants miss") {
+  // Times of a device that takes twice as long below 64 rows: log-linear between the knots 32 and 64.
+  std::vector<ShapeRatio> ratios;
+  for (int m = 0; m <= 10; ++m)
+    for (int n = 4; n <= 8; ++n)
+      for (int k = 4; k <= 8; ++k)
+        for (int again = 0; again < 4; ++again)
+          ratios.push_back({{std::exp2(m), std::exp2(n), std::exp2(k)}, m <= 5 ? 2.0 : 1.0});
+  const auto grid = fit_shape_factors(ratios);
+  REQUIRE(grid);
+  CHECK(grid->m == std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024});
+  CHECK(factor_at(*grid, {8, 64, 64}) == Approx(2).epsilon(0.05));
+  CHECK(factor_at(*grid, {512, 64, 64}) == Approx(1).epsilon(0.05));
+  ratios.resize(11 * 25 * 4 - 1);  // one fewer than four a knot
+  CHECK_FALSE(fit_shape_factors(ratios));
+}
+
+TEST_CASE("the base keeps what the rows say nothing about") {
+  std::vector<KernelRow> rows = products_by(product_truth(), 10, 0);
+  KernelRow bias = rows.front();
+  bias.shape = Linear{64, 64, 64, true, false};
+  rows.push_back(bias);
+  for (int i = 1; i < 10; ++i)  // one fewer than a model needs
+    rows.push_back({"lab", Dtype::fp32, Add{1000 * i}, 1, KernelPass::forward, std::to_string(i), 9_us});
+  KernelRow half = rows.front();
+  half.dtype = Dtype::fp16;
+  rows.push_back(half);
+  DeviceProfile with_old = base();
+  KernelModel old = product_truth(), norms;
+  old.source = "old";
+  norms.kind = KernelKind::norm;
+  with_old.kernel_models = {old, norms};
+  const Import import = import_kernels(with_old, rows, {"lab", "", "new", true});
+  CHECK(import.profile.peaks == with_old.peaks);
+  REQUIRE(import.profile.kernel_models.size() == 2);  // the old products are gone, the norms stay
+  CHECK(import.profile.kernel_models[0].kind == KernelKind::norm);
+  CHECK(import.profile.kernel_models[1].source == "new");
+  CHECK(import.profile.kernel_models[1].launch == 7_us);  // the base's, as asked
+  REQUIRE(import.left_out.size() == 3);
+  CHECK(import.left_out[0] == "product, forward, in fp32: 1 rows of several kernels, such as a product and its bias; give kernels apart");
+  CHECK(import.left_out[1] == "product, forward, in fp16: base has no peak for fp16");
+  CHECK(import.left_out[2] == "elementwise, forward, in fp32: 9 rows; 10 or more determine a model");
+}
+
+TEST_CASE("times of another device give its shares, marked as transferred") {
+  DeviceProfile other = base();
+  other.name = "other";
+  other.memory_bandwidth.value = BytesPerSecond(2e12);
+  std::vector<KernelRow> rows;
+  for (int i = 1; i <= 40; ++i) {
+    // 12 B an element at half of the other device's 2e12 B/s, and 5 us.
+    const Count elements = 200000LL * i;
+    rows.push_back({"other", Dtype::fp32, Add{elements}, 1, KernelPass::forward, std::to_string(i),
+                    5_us + Seconds(12.0 * static_cast<double>(elements) / 1e12)});
+  }
+  ImportOptions options{"lab", "", "test"};
+  options.measured_on = other;
+  const Import import = import_kernels(base(), rows, options);
+  const KernelModel& model = import.profile.kernel_models.front();
+  CHECK(model.evidence == Evidence::transferred);
+  CHECK(model.memory_share == Approx(0.5).epsilon(0.01));
+  CHECK(model.launch.si() == Approx(5e-6).epsilon(0.02));
+  CHECK(import.profile.memory_bandwidth.value == BytesPerSecond(1e12));
+}

@@ -1,0 +1,261 @@
+// Kernels by their kind's constants: the formula by hand, grids of factors, which model serves, bands and transfers.
+#include <cmath>
+#include <limits>
+
+#include "models/workload/kernel_time.hpp"
+#include "models/workload/layer_times.hpp"
+#include "models/workload/spread.hpp"
+#include "models/workload/timing_notes.hpp"
+#include "models/workload/transfer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+constexpr DevicePeaks kDevice{FlopsPerSecond(1e12), BytesPerSecond(1e11), 10};
+
+KernelModel model_of(KernelKind kind) {
+  KernelModel model;
+  model.kind = kind;
+  model.launch = 3_us;
+  model.bend = 64;  // the longer of arithmetic and traffic, but where they are equal
+  return model;
+}
+
+bool same(Seconds got, Seconds expected) { return deviation(expected.si(), got.si()) < 1e-9; }
+
+/// An m x k by k x n product in fp32 that moves each operand once.
+Kernel product(double m, double n, double k) {
+  return {KernelKind::product, {Flops(2 * m * n * k), Bytes(4 * (m * k + k * n + m * n)), 1}, ProductShape{m, n, k}};
+}
+
+DeviceProfile profile_with(std::vector<KernelModel> models) {
+  DeviceProfile profile;
+  profile.name = "lab";
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e12), Evidence::assumed, "test"},
+                   {Dtype::fp16, FlopsPerSecond(4e12), Evidence::assumed, "test"},
+                   {Dtype::bf16, FlopsPerSecond(4e12), Evidence::assumed, "test"}};
+  profile.memory_bandwidth.value = BytesPerSecond(1e11);
+  profile.launch_overhead.value = 5_us;
+  profile.processors = ProfileEntry<int>{10, Evidence::assumed, "test", {}};
+  profile.kernel_models = std::move(models);
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("without a tiling, arithmetic and traffic bend at the model's shares") {
+  KernelModel model = model_of(KernelKind::elementwise);
+  model.share = 0.5;
+  model.memory_share = 0.8;
+  // Two kernels of 1e6 operations and 8e5 bytes each: 1e6/(1e12·0.5) = 2 us, 8e5/(1e11·0.8) = 10 us, launch 3 us.
+  const Kernel kernel{KernelKind::elementwise, {Flops(2e6), Bytes(1.6e6), 2}, {}};
+  CHECK(same(kernel_time(model, kernel, kDevice), 26_us));
+  model.bend = 1;  // 3 + 2 + 10, twice
+  CHECK(same(kernel_time(model, kernel, kDevice), 30_us));
+  CHECK(kernel_time(model, {KernelKind::elementwise, {}, {}}, kDevice) == Seconds{});
+}
+
+TEST_CASE("attention slows down for few positions and narrow heads") {
+  KernelModel model = model_of(KernelKind::attention);
+  model.half_m = 100;
+  model.half_k = 64;
+  // 1e7 operations at 1e12 take 10 us; 100 positions and heads of 64 double the time each.
+  const Kernel kernel{KernelKind::attention, {Flops(1e7), Bytes(1), 1}, ProductShape{100, 100, 64, 8}};
+  CHECK(same(kernel_time(model, kernel, kDevice), 43_us));
+}
+
+TEST_CASE("tiles fill the processors in waves") {
+  KernelModel model = model_of(KernelKind::product);
+  model.tiling = Tiling{0, 0_s, 1, 1_s};  // all tiles reach the peak, no split pays
+  // 128 x 1280 outputs, 1,000 deep: 10 tiles of 128 x 128 on 10 processors of 1e11 operations a second each:
+  // 2·128·128·1000/1e11 = 327.68 us. Smaller tiles are more waves of less: 20 of 64 x 128 take 2 · 163.84 us.
+  CHECK(same(kernel_time(model, product(128, 1280, 1000), kDevice), 3_us + Seconds(327.68e-6)));
+  // One row more is a row of tiles more: 20 of 128 x 128 take 655.36 us, 30 of 64 x 128 take 3 · 163.84 = 491.52 us,
+  // 100 of 32 x 64 take 10 · 40.96 us.
+  CHECK(same(kernel_time(model, product(129, 1280, 1000), kDevice), 3_us + Seconds(409.6e-6)));
+  model.tiling->tail = 0;  // all these waves are full
+  CHECK(same(kernel_time(model, product(129, 1280, 1000), kDevice), 3_us + Seconds(409.6e-6)));
+  // A tile alone is still a wave: 2·32·32·1000/1e11.
+  CHECK(same(kernel_time(model, product(32, 32, 1000), kDevice), 3_us + Seconds(20.48e-6)));
+}
+
+TEST_CASE("a split along the depth uses idle processors for the time of a sum") {
+  KernelModel model = model_of(KernelKind::product);
+  model.tiling = Tiling{0, 0_s, 1, 2_us};
+  model.memory_share = 1;
+  // One tile of 32 x 32, 16,000 deep: 327.68 us on one processor. Eight parts take 40.96 us and the sum 2 us; sixteen
+  // are two waves of 20.48. The parts' traffic, 8 B · 8 · 1024, and the operands' 4 B · (2·32·16000 + 1024) take 41.6 us
+  // at 1e11 B/s: a little more than the arithmetic.
+  const double traffic = (8.0 * 8 * 1024 + 4.0 * (2 * 32 * 16000 + 1024)) / 1e11;
+  const double bent = traffic * std::pow(1 + std::pow(40.96e-6 / traffic, 64), 1.0 / 64);
+  CHECK(same(kernel_time(model, product(32, 32, 16000), kDevice), 5_us + Seconds(bent)));
+}
+
+TEST_CASE("small tiles reach less of the peak") {
+  KernelModel model = model_of(KernelKind::product);
+  model.tiling = Tiling{16, 0_s, 1, 1_s};
+  model.memory_share = 1;
+  // 32 x 32 outputs: A = 1024/64 = 16 = half_tile, so half of the share; 128 x 128 tiles have A = 64 and 1/(1 + 1/16).
+  // The small tile takes 2 · 20.48 us; the large one 327.68 us · 17/16.
+  CHECK(same(kernel_time(model, product(32, 32, 1000), kDevice), 3_us + Seconds(40.96e-6)));
+}
+
+TEST_CASE("more of a product never takes less time, and Winograd's part of it no more") {
+  property("more of a product never takes less time", [] {
+    KernelModel model = model_of(KernelKind::product);
+    model.bend = positive_between(1, 16);
+    model.share = real_between(0.1, 1);
+    model.memory_share = real_between(0.1, 1);
+    model.tiling = Tiling{positive_between(0.1, 60), Seconds(positive_between(1e-9, 1e-5)), real_between(0, 1),
+                          Seconds(positive_between(1e-7, 1e-5))};
+    const auto size = [] { return static_cast<double>(integer_between(1, 5000)); };
+    const double m = size(), n = size(), k = size();
+    const Seconds time = kernel_time(model, product(m, n, k), kDevice);
+    // A split needs 32 of depth for each part, so a deeper product has more ways.
+    const double more = 1 + 1e-9;
+    RC_ASSERT(kernel_time(model, product(m + size(), n, k), kDevice) * more >= time);
+    RC_ASSERT(kernel_time(model, product(m, n + size(), k), kDevice) * more >= time);
+    Kernel less = product(m, n, k);
+    less.work.flops *= 0.5;
+    less.shape->executed = 0.5;
+    RC_ASSERT(kernel_time(model, less, kDevice) <= time * more);
+    RC_ASSERT(time >= model.launch);
+  });
+}
+
+TEST_CASE("factors are given at the knots, and linear in logarithms between") {
+  // 1 and 4 at m = 10 and 1000: at 100, half way in the logarithm, their geometric mean 2. n and k have one knot.
+  const ShapeFactors grid{{10, 1000}, {1}, {1}, {1, 4}};
+  CHECK(factor_at(grid, {10, 7, 7}) == 1);
+  CHECK(factor_at(grid, {1000, 7, 7}) == Approx(4));
+  CHECK(factor_at(grid, {100, 7, 7}) == Approx(2));
+  CHECK(factor_at(grid, {1, 7, 7}) == 1);           // outside, the nearest
+  CHECK(factor_at(grid, {1e6, 7, 7}) == Approx(4));
+  // k changes first, m last: the factor of knots (i, j, l) is 4i + 2j + l + 1.
+  const ShapeFactors order{{1, 2}, {1, 2}, {1, 2}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  CHECK(factor_at(order, {1, 1, 2}) == Approx(2));
+  CHECK(factor_at(order, {1, 2, 1}) == Approx(3));
+  CHECK(factor_at(order, {2, 1, 1}) == Approx(5));
+  CHECK(factor_at(order, {2, 2, 2}) == Approx(8));
+  KernelModel model = model_of(KernelKind::product);
+  const Seconds plain = kernel_time(model, product(100, 7, 7), kDevice) - 3_us;
+  model.factors = grid;  // the launch has none
+  CHECK(same(kernel_time(model, product(100, 7, 7), kDevice), plain * 2 + 3_us));
+}
+
+TEST_CASE("a pass takes its own model, then one of any pass, then another type's") {
+  KernelModel any = model_of(KernelKind::norm), forward = any, half = model_of(KernelKind::product);
+  forward.pass = KernelPass::forward;
+  forward.launch = 1_us;
+  half.dtype = Dtype::bf16;
+  const DeviceProfile profile = profile_with({any, forward, half});
+  CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
+  CHECK(find_model(profile, KernelKind::norm, KernelPass::data_gradient, Dtype::fp32)->launch == 3_us);
+  CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp16) != nullptr);  // bound by memory
+  CHECK(find_model(profile, KernelKind::product, KernelPass::forward, Dtype::fp16) != nullptr);  // bf16's peak is equal
+  CHECK(find_model(profile, KernelKind::product, KernelPass::forward, Dtype::fp32) == nullptr);
+  CHECK(find_model(profile, KernelKind::pool, KernelPass::forward, Dtype::fp32) == nullptr);
+  DeviceProfile slower = profile;
+  slower.peaks[1].rate = FlopsPerSecond(2e12);
+  CHECK(find_model(slower, KernelKind::product, KernelPass::forward, Dtype::fp16) == nullptr);
+}
+
+TEST_CASE("a layer's kernels take their models, and the others the roofline") {
+  KernelModel products = model_of(KernelKind::product);
+  const DeviceProfile profile = profile_with({products});
+  const LayerShape linear = Linear{100, 200, 30, true, false};
+  // Forward: a product of 30 x 100 by 100 x 200, 1.2e6 operations (1.2 us) and 4·(3000 + 20000 + 6000) = 116 kB (1.16
+  // us); bias by the roofline: 6,000 operations, 48 kB (0.48 us), and its launch of 5 us.
+  const double a = 1.2e-6, b = 1.16e-6;
+  const double expected = 3e-6 + a * std::pow(1 + std::pow(b / a, 64), 1.0 / 64) + 5e-6;
+  const Seconds forward = times_of(profile, linear, 1, Dtype::fp32).forward;
+  CHECK(forward.si() == Approx(expected + 0.48e-6).epsilon(1e-4));
+  // Without any model it is the roofline of both together.
+  const DeviceProfile plain = profile_with({});
+  CHECK(same(times_of(plain, linear, 1, Dtype::fp32).forward,
+             roofline(work_of(linear, 1, Dtype::fp32).forward, plain, Dtype::fp32)));
+}
+
+TEST_CASE("the kernels of a pass are products of the layer's sizes") {
+  const LayerKernels linear = kernels_of(Linear{5, 7, 3, false, false}, 2, Dtype::fp32);
+  const auto sizes = [](const Kernel& kernel) {
+    return std::vector<double>{kernel.shape->m, kernel.shape->n, kernel.shape->k, kernel.shape->products};
+  };
+  CHECK(sizes(linear.forward.front()) == std::vector<double>{6, 7, 5, 1});
+  CHECK(sizes(linear.data_gradient.front()) == std::vector<double>{6, 5, 7, 1});
+  CHECK(sizes(linear.weight_gradient.front()) == std::vector<double>{7, 5, 6, 1});
+  // 8 x 8 inputs, 3 x 3 with stride 2 and padding 1: 4 x 4 outputs. Two groups of 2 inputs and 3 outputs.
+  const LayerKernels conv = kernels_of(Conv2d{4, 6, {3, 3}, 2, {1, 1}, 2, false, {8, 8}}, 10, Dtype::fp32);
+  CHECK(sizes(conv.forward.front()) == std::vector<double>{160, 3, 18, 2});
+  CHECK(sizes(conv.data_gradient.front()) == std::vector<double>{640, 2, 13.5, 2});  // half of 3·9: the stride
+  CHECK(sizes(conv.weight_gradient.front()) == std::vector<double>{3, 18, 160, 2});
+  // Attention with its scores in memory: 2 products and a softmax forward, 4 and one back.
+  const Attention scores{2, 8, 5, {}, {}, false, false};
+  const LayerKernels attention = kernels_of(scores, 3, Dtype::fp32);
+  REQUIRE(attention.forward.size() == 3);
+  REQUIRE(attention.data_gradient.size() == 5);
+  CHECK(sizes(attention.forward[0]) == std::vector<double>{5, 5, 4, 6});
+  CHECK(sizes(attention.forward[2]) == std::vector<double>{5, 4, 5, 6});
+  CHECK(sum_of(attention.data_gradient).kernels == 5);
+}
+
+TEST_CASE("a model's band is its own, whatever the roofline's") {
+  KernelModel products = model_of(KernelKind::product);
+  products.tiling = Tiling{20, 1_us, 0.5, 2_us};
+  products.spread = 0.25;
+  DeviceProfile profile = profile_with({products});
+  profile.peaks.front().spread = 0.1;
+  profile.memory_bandwidth.spread = 0.3;
+  profile.roofline_spread = {{Dtype::fp32, 0.5, 9, Evidence::measured, "test"}};
+  const LayerShape linear = Linear{500, 400, 300, false, false};
+  const Seconds time = times_of(profile, linear, 4, Dtype::fp32).forward;
+  CHECK(same(times_of(at_side(profile, Side::slow, Dtype::fp32), linear, 4, Dtype::fp32).forward, time * 1.25));
+  CHECK(same(times_of(at_side(profile, Side::fast, Dtype::fp32), linear, 4, Dtype::fp32).forward, time / 1.25));
+  CHECK(has_spread(profile_with({products})));
+}
+
+TEST_CASE("transferred, a model keeps its shares and takes the other device's rates") {
+  KernelModel products = model_of(KernelKind::product);
+  products.source = "lab's";
+  products.tiling = Tiling{20, 1_us, 0.5, 2_us};
+  const DeviceProfile measured = profile_with({products});
+  DeviceProfile from = profile_with({}), to = profile_with({});
+  from.clock = ProfileEntry<Hertz>{Hertz(1e9), Evidence::assumed, "test", {}};
+  to.clock = ProfileEntry<Hertz>{Hertz(2e9), Evidence::assumed, "test", {}};
+  for (PeakRate& peak : to.peaks) peak.rate *= 3;
+  to.processors->value = 20;
+  const DeviceProfile other = transfer(measured, from, to, "other");
+  const KernelModel& moved = other.kernel_models.front();
+  CHECK(other.processors->value == 20);
+  CHECK(moved.share == products.share);
+  CHECK(same(moved.launch, 1.5_us));
+  CHECK(same(moved.tiling->wave, 0.5_us));
+  CHECK(same(moved.tiling->split, 1_us));
+  CHECK(moved.evidence == Evidence::transferred);
+  // Three times the peak, one bandwidth: whatever bounds the kernel, it is within a factor of 3, and no band was known.
+  CHECK(moved.spread.value() >= 2);
+  CHECK_FALSE(moved.errors);
+}
+
+TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
+  KernelModel sums = model_of(KernelKind::elementwise);
+  sums.bytes = BytesRange{1_kB, 1_MB};
+  WorkloadTable table;
+  table.name = "net";
+  table.batch = 1;
+  table.layers = {{}, {}};
+  table.layers[0].name = "small";
+  table.layers[0].shape = Add{1000};  // 12 kB
+  table.layers[1].name = "large";
+  table.layers[1].shape = Add{1000000};  // 12 MB
+  CHECK(extrapolated_layers(table, profile_with({sums}), 1) == std::vector<std::string>{"large"});
+  CHECK(covers(sums, {Flops(1), 2_MB, 2}));  // two of 1 MB each
+  // The sums have a model, so the roofline's share is the update's alone.
+  const TimeByRoofline time = time_by_roofline(table, profile_with({sums}), 1);
+  CHECK(time.by_roofline < time.all);
+}
