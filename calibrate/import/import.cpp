@@ -41,8 +41,8 @@ std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& base,
   std::map<Group, std::vector<KernelSample>> samples;
   std::map<Group, int> several;
   for (const KernelRow& row : rows) {
-    const LayerKernels layer = kernels_on(base, row.shape, row.batch, row.dtype);
-    const std::vector<Kernel>& kernels = pass_of(layer, row.pass);
+    const PassKernels layer = kernels_on(base, row.shape, row.batch, row.dtype);
+    const std::vector<LayerKernel>& kernels = pass_of(layer, row.pass);
     const bool is_product = kernels.front().kind == KernelKind::product;
     const Group group{kernels.front().kind, row.dtype, is_product ? KernelPass::forward : row.pass};
     if (kernels.size() > 1) ++several[group];

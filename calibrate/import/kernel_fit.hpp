@@ -12,7 +12,7 @@ namespace stepcast::calibrate {
 
 /// One measured kernel, or equal ones in sequence.
 struct KernelSample {
-  Kernel kernel;
+  LayerKernel kernel;
   Seconds time{};
   std::string family;  ///< samples of one family are held out together
 };

@@ -147,7 +147,7 @@ class TableReader {
   }
 
   void read_pass(const std::string& name, KernelRow& row) {
-    const LayerKernels kernels = kernels_of(row.shape, row.batch, row.dtype);
+    const PassKernels kernels = kernels_of(row.shape, row.batch, row.dtype);
     if (name == kBackward) {
       if (kernels.data_gradient.empty() == kernels.weight_gradient.empty())
         return fault("backward of a layer with two gradients", "data_gradient, weight_gradient",
@@ -190,7 +190,7 @@ class TableReader {
 
 }  // namespace
 
-const std::vector<Kernel>& pass_of(const LayerKernels& kernels, KernelPass pass) {
+const std::vector<LayerKernel>& pass_of(const PassKernels& kernels, KernelPass pass) {
   switch (pass) {
     case KernelPass::forward: return kernels.forward;
     case KernelPass::data_gradient: return kernels.data_gradient;

@@ -39,6 +39,6 @@ struct KernelTable {
 KernelTable parse_kernel_table(const std::string& text, const std::string& file);
 
 /// The kernels of a row's pass. @param kernels  those of its layer
-const std::vector<Kernel>& pass_of(const LayerKernels& kernels, KernelPass pass);
+const std::vector<LayerKernel>& pass_of(const PassKernels& kernels, KernelPass pass);
 
 }  // namespace stepcast::calibrate

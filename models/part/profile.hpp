@@ -109,6 +109,8 @@ struct DeviceProfile {
   RooflineBend bend;
   WinogradGain winograd;
   std::vector<KernelModel> kernel_models{};
+  std::optional<ProfileShare> sustained{};
+  std::optional<ProfileEntry<Seconds>> host_launch{};
   std::vector<LayerEntry> layers;
   std::vector<FittedRange> range;
   std::vector<RooflineSpread> roofline_spread{};
@@ -140,6 +142,12 @@ struct DeviceProfile {
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
     v.optional("kernel_models", x.kernel_models,
                "kinds of kernels with constants of their own, fitted to measured kernels; the roofline prices others");
+    v.optional("sustained", x.sustained,
+               "share of their rates alone that kernels with a model keep in the middle of a step, where clocks fall "
+               "under load and caches hold others' data; null: 1");
+    v.optional("host_launch", x.host_launch,
+               "time in which the host's code launches a kernel, the device waiting if it is quicker: eager code; null: "
+               "0, as in CUDA graphs and compiled code");
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
     v.optional("roofline_spread", x.roofline_spread,

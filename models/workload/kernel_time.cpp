@@ -23,7 +23,7 @@ Seconds bent(Seconds a, Seconds b, double k) {
   return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
 }
 
-Seconds tiled_time(const KernelModel& model, const Kernel& kernel, const ProductShape& shape,
+Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const ProductShape& shape,
                    const DevicePeaks& device) {
   const Tiling& tiling = *model.tiling;
   const double processors = device.processors;
@@ -51,7 +51,7 @@ Seconds tiled_time(const KernelModel& model, const Kernel& kernel, const Product
   return best;
 }
 
-Seconds even_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device) {
+Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
   double slower = 1;
   if (kernel.shape) {
     if (model.half_m) slower *= 1 + *model.half_m / kernel.shape->m;
@@ -105,12 +105,12 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape) {
   return std::exp(logarithm);
 }
 
-Seconds kernel_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device) {
+Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
   if (kernel.work.kernels == 0) return {};
   Seconds each = model.tiling && kernel.shape ? tiled_time(model, kernel, *kernel.shape, device)
                                               : even_time(model, kernel, device);
   if (model.factors && kernel.shape) each *= factor_at(*model.factors, *kernel.shape);
-  return (model.launch + each) * kernel.work.kernels;
+  return (model.launch + each / device.sustained) * kernel.work.kernels;
 }
 
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype) {

@@ -3,7 +3,7 @@
 //
 // A kernel of F operations and B bytes takes
 //
-//     t = launch + f · (a^k + b^k)^(1/k),   b = B/(bandwidth · memory_share),   k = bend
+//     t = launch + f/sustained · (a^k + b^k)^(1/k),   b = B/(bandwidth · memory_share),   k = bend
 //     a = F/(peak · share) · (1 + half_m/m) · (1 + half_k/k)
 //
 // f is the factor of its shape, 1 without `factors`. With a tiling, a product of m x k and k x n is cut into tiles of
@@ -27,12 +27,13 @@ namespace stepcast {
 struct DevicePeaks {
   FlopsPerSecond peak;  ///< of the model's type
   BytesPerSecond bandwidth;
-  int processors = 0;  ///< 0: not known; a tiling needs them
+  int processors = 0;    ///< 0: not known; a tiling needs them
+  double sustained = 1;  ///< share of a lone kernel's rates that one in a step keeps
 };
 
 /// Time of all kernels that `kernel` stands for.
 /// @pre a model with a tiling has processors
-Seconds kernel_time(const KernelModel& model, const Kernel& kernel, const DevicePeaks& device);
+Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device);
 
 /// The factor of a product's shape.
 double factor_at(const ShapeFactors& factors, const ProductShape& shape);

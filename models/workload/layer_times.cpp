@@ -37,6 +37,26 @@ LayerShape work_alone(LayerShape shape) {
   return shape;
 }
 
+/// When the device has done the kernels that the host has launched so far. Kernels wait in a queue, so the host runs
+/// ahead of a busy device.
+class LaunchQueue {
+ public:
+  explicit LaunchQueue(Seconds launch) : launch_(launch) {}
+
+  /// By how much later the device is done with n more equal kernels that take `time` together. The i-th is launched i
+  /// launches from now on, and n - i + 1 of them follow from there. The latest of these ends is that of i = 1 or n.
+  Seconds add(double n, Seconds time) {
+    if (n == 0 || launch_ == Seconds{}) return time;
+    const Seconds before = done_;
+    done_ = std::max({done_ + time, host_ + launch_ + time, host_ + launch_ * n + time / n});
+    host_ += launch_ * n;
+    return done_ - before;
+  }
+
+ private:
+  Seconds launch_, host_{}, done_{};
+};
+
 /// The backward pass of a block starts with its forward pass.
 void compute_again(const std::vector<LayerRange>& blocks, std::vector<Layer>& layers) {
   for (const LayerRange& block : blocks) {
@@ -59,12 +79,12 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype) {
          bytes <= range->bytes.max;
 }
 
-LayerKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
-  LayerKernels kernels = kernels_of(shape, batch, dtype);
+PassKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  PassKernels kernels = kernels_of(shape, batch, dtype);
   const auto* conv = std::get_if<Conv2d>(&shape);
   if (conv && dtype == Dtype::fp32 && conv->kernel == Extent{3, 3} && conv->stride == 1 && conv->groups == 1)
     for (auto* pass : {&kernels.forward, &kernels.data_gradient, &kernels.weight_gradient})
-      for (Kernel& kernel : *pass)
+      for (LayerKernel& kernel : *pass)
         if (kernel.kind == KernelKind::convolution) {
           kernel.work.flops *= 1 / profile.winograd.value;
           kernel.shape->executed = 1 / profile.winograd.value;
@@ -73,20 +93,21 @@ LayerKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, i
 }
 
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
-  const LayerKernels kernels = kernels_on(profile, shape, batch, dtype);
+  const PassKernels kernels = kernels_on(profile, shape, batch, dtype);
   return {sum_of(kernels.forward), sum_of(kernels.data_gradient), sum_of(kernels.weight_gradient)};
 }
 
-Seconds modelled_time(const DeviceProfile& profile, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype,
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype,
                       double efficiency) {
-  const bool has_model = std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) {
+  const bool has_model = std::any_of(kernels.begin(), kernels.end(), [&](const LayerKernel& kernel) {
     return find_model(profile, kernel.kind, pass, dtype) != nullptr;
   });
   if (!has_model) return roofline(sum_of(kernels), profile, dtype, efficiency);
   const DevicePeaks device{peak_of(profile, dtype), profile.memory_bandwidth.value,
-                           profile.processors ? profile.processors->value : 0};
+                           profile.processors ? profile.processors->value : 0,
+                           profile.sustained ? profile.sustained->value : 1};
   Seconds sum{};
-  for (const Kernel& kernel : kernels) {
+  for (const LayerKernel& kernel : kernels) {
     const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
     sum += model ? kernel_time(*model, kernel, device) : roofline(kernel.work, profile, dtype, efficiency);
   }
@@ -132,9 +153,9 @@ const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& sha
 
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
-  const LayerKernels kernels = kernels_on(profile, shape, batch, dtype);
+  const PassKernels kernels = kernels_on(profile, shape, batch, dtype);
   const double efficiency = efficiency_of(profile, shape);
-  const auto time = [&](std::optional<Seconds> known, const std::vector<Kernel>& part, KernelPass pass) {
+  const auto time = [&](std::optional<Seconds> known, const std::vector<LayerKernel>& part, KernelPass pass) {
     return known ? *known : modelled_time(profile, part, pass, dtype, efficiency);
   };
   return {time(entry ? entry->forward : std::nullopt, kernels.forward, KernelPass::forward),
@@ -205,13 +226,23 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   WorkloadTable timed = list_gradients(table);
   const Corrections corrections = corrections_of(table);
   timed.update = time_of(update_of(timed, profile), profile) * corrections.update;
+  LaunchQueue queue(profile.host_launch ? profile.host_launch->value : Seconds{});
+  const Dtype dtype = compute_dtype_of(table);
   for (Layer& layer : timed.layers) {
-    const LayerTimes times = times_of(profile, *layer.shape, batch, compute_dtype_of(table));
-    layer.forward = times.forward * corrections.forward;
-    layer.backward = times.weight_gradient;
-    if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
-    layer.backward *= corrections.backward;
-    layer.shape.reset();
+    const double kernels = work_on(profile, *layer.shape, batch, dtype).forward.kernels;
+    layer.forward = queue.add(kernels, times_of(profile, *layer.shape, batch, dtype).forward) * corrections.forward;
+  }
+  for (auto layer = timed.layers.rbegin(); layer != timed.layers.rend(); ++layer) {
+    const LayerWork work = work_on(profile, *layer->shape, batch, dtype);
+    const LayerTimes times = times_of(profile, *layer->shape, batch, dtype);
+    Seconds time = times.weight_gradient;
+    double kernels = work.weight_gradient.kernels;
+    if (&*layer != &timed.layers.front()) {  // the input needs no gradient
+      time += times.data_gradient;
+      kernels += work.data_gradient.kernels;
+    }
+    layer->backward = queue.add(kernels, time) * corrections.backward;
+    layer->shape.reset();
   }
   compute_again(recomputed_blocks(timed), timed.layers);
   timed.recomputation = Recomputation::none;

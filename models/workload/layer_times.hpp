@@ -32,7 +32,7 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 
 /// A layer's kernels with this device's library, and their work. In fp32, 3 x 3 convolutions with stride 1 use
 /// Winograd's algorithm, with the profile's gain.
-LayerKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+PassKernels kernels_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// Whether two layers do the same work. Fields that change no kernel do not count:
@@ -51,7 +51,7 @@ struct LayerTimes {
 /// Time of a pass without an entry: each kernel by its kind's model, those of a kind without a model by the roofline.
 /// Without any model it is the roofline of their work together.
 /// @throws ModelError when the profile has no peak for the type
-Seconds modelled_time(const DeviceProfile& profile, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype,
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype,
                       double efficiency);
 
 /// For each part, the time of the profile's entry if it has one, else modelled_time.
@@ -84,7 +84,8 @@ Corrections corrections_of(const WorkloadTable& table);
 
 /// Adds times to the table: gradients from the shapes, times for `batch` samples from the profile, and the update time.
 /// Measured times correct each of them. A variant is applied first. The first layer has no data gradient, since no
-/// layer before it learns. For recomputed blocks, the last layer's backward includes the block's forward time, since
+/// layer before it learns. With the profile's host_launch a layer takes as much longer as the device waits for the host,
+/// from an empty queue before the first layer. For recomputed blocks, the last layer's backward includes the block's forward time, since
 /// that runs first. A table with times is returned unchanged.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);

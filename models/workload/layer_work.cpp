@@ -51,7 +51,7 @@ class KernelLister {
  public:
   KernelLister(int batch, Dtype dtype) : batch_(batch), element_(size_of(dtype)) {}
 
-  LayerKernels operator()(const Conv2d& x) const {
+  PassKernels operator()(const Conv2d& x) const {
     const double in = real(x.in) * product(x.input), out = real(x.out) * product(output_of(x));
     const double groups = real(x.groups), window = product(x.kernel), stride = real(x.stride);
     // Each group: an output sums the window's inputs, an input's gradient the window's outputs. With a stride s, 1/s² of
@@ -63,14 +63,14 @@ class KernelLister {
                        {outputs, inputs * window, rows, groups}, WeightMacs{}(x), in, out,
                        real(x.in / x.groups) * real(x.out) * window, x.bias);
   }
-  LayerKernels operator()(const ConvTranspose2d& x) const {
+  PassKernels operator()(const ConvTranspose2d& x) const {
     const double in = real(x.in) * product(x.input), out = real(x.out) * product(output_of(x));
     const double window = product(x.kernel), stride = real(x.stride), pixels = batch_ * product(x.input);
     return convolution({batch_ * product(output_of(x)), real(x.out), real(x.in) * window / stride},
                        {pixels, real(x.in), real(x.out) * window}, {real(x.in), real(x.out) * window, pixels},
                        WeightMacs{}(x), in, out, real(x.in) * real(x.out) * window, x.bias);
   }
-  LayerKernels operator()(const Linear& x) const {
+  PassKernels operator()(const Linear& x) const {
     const double rows = batch_ * real(x.rows), in = real(x.in), out = real(x.out);
     return products(KernelKind::product, {rows, out, in}, {rows, in, out}, {out, in, rows}, WeightMacs{}(x),
                     real(x.in * x.rows), real(x.out * x.rows), in * out, x.bias);
@@ -78,7 +78,7 @@ class KernelLister {
 
   /// One product computes the input of all steps at once. The hidden state needs a product in each step, which reads
   /// the weights again. Separate gates have separate products. Two kernels in each step do the gates' arithmetic.
-  LayerKernels operator()(const Lstm& x) const {
+  PassKernels operator()(const Lstm& x) const {
     const double h = real(x.hidden), steps = real(x.steps);
     const bool ranks = x.input_rank || x.hidden_rank;
     const double gates = (x.tensors == LstmTensors::gates || ranks ? 4 : 1) * (ranks ? 2 : 1);
@@ -88,14 +88,14 @@ class KernelLister {
     forward += work(steps * 30 * h, steps * 8 * h, steps * 2);
     KernelWork weights = work(2 * WeightMacs{}(x), steps * (real(x.input) + 9 * h), 2 * gates);
     weights.bytes += element_ * (input_macs(x) + hidden_macs(x));
-    const Kernel pass{KernelKind::recurrent, forward};
+    const LayerKernel pass{KernelKind::recurrent, forward};
     return {{pass}, {pass}, {{KernelKind::recurrent, weights}}};
   }
 
-  LayerKernels operator()(const Attention& x) const { return x.fused ? fused(x) : scores_in_memory(x); }
+  PassKernels operator()(const Attention& x) const { return x.fused ? fused(x) : scores_in_memory(x); }
 
   /// Backward fills the table's dense gradient with zeros, then adds each row to it.
-  LayerKernels operator()(const Embedding& x) const {
+  PassKernels operator()(const Embedding& x) const {
     const double rows = real(x.rows) * real(x.width);
     KernelWork gradient = work(rows, 3 * rows, 1);
     if (x.exchanged) {
@@ -105,32 +105,32 @@ class KernelLister {
     return {{{KernelKind::embedding, work(0, 2 * rows, 1)}}, {}, {{KernelKind::embedding, gradient}}};
   }
 
-  LayerKernels operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
-  LayerKernels operator()(const LayerNorm& x) const {
+  PassKernels operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
+  PassKernels operator()(const LayerNorm& x) const {
     return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows));
   }
 
-  LayerKernels operator()(const Activation& x) const {
+  PassKernels operator()(const Activation& x) const {
     const double n = real(x.elements),
                  operations =
                      x.function == ActivationFunction::relu || x.function == ActivationFunction::dropout ? 1 : 10;
     return passes(KernelKind::elementwise, work(operations * n, 2 * n, 1), work(operations * n, 3 * n, 1));
   }
-  LayerKernels operator()(const Pool& x) const {
+  PassKernels operator()(const Pool& x) const {
     const double in = real(x.channels) * product(x.input), out = real(x.channels) * product(output_of(x));
     return passes(KernelKind::pool, work(out * product(x.kernel), in + out, 1),
                   work(out * product(x.kernel), in + 2 * out, 1));
   }
   /// Backward passes the gradient of a sum on unchanged. It sums the branches' gradients at the start of the branch.
-  LayerKernels operator()(const Add& x) const {
+  PassKernels operator()(const Add& x) const {
     const KernelWork sum = work(real(x.elements), 3 * real(x.elements), 1);
     return passes(KernelKind::elementwise, sum, sum);
   }
-  LayerKernels operator()(const Multiply& x) const {
+  PassKernels operator()(const Multiply& x) const {
     return passes(KernelKind::elementwise, work(real(x.elements), 3 * real(x.elements), 1),
                   work(2 * real(x.elements), 6 * real(x.elements), 2));
   }
-  LayerKernels operator()(const Rotary& x) const {
+  PassKernels operator()(const Rotary& x) const {
     const double n = real(x.elements);
     // Forward, for queries and keys each: multiply by cosines, swap the halves (negate one, concatenate both), multiply
     // by sines, add. Backward: multiply the gradient by cosines and by sines, negate one half, copy each half into
@@ -138,11 +138,11 @@ class KernelLister {
     if (x.composed) return passes(KernelKind::elementwise, work(3.5 * n, 10 * n, 10), work(4.5 * n, 15 * n, 18));
     return passes(KernelKind::elementwise, work(3 * n, 2 * n, 1), work(3 * n, 2 * n, 1));
   }
-  LayerKernels operator()(const Concat& x) const {
+  PassKernels operator()(const Concat& x) const {
     const KernelWork copy = work(0, 2 * real(x.elements), 1);
     return passes(KernelKind::elementwise, copy, copy);
   }
-  LayerKernels operator()(const SoftmaxLoss& x) const {
+  PassKernels operator()(const SoftmaxLoss& x) const {
     const double n = real(x.classes) * real(x.rows);
     return passes(KernelKind::softmax, work(6 * n, 2 * n, 2), work(3 * n, 2 * n, 2));
   }
@@ -154,17 +154,17 @@ class KernelLister {
   }
 
   /// Forward and data gradient of layers without parameters, or whose parameters' gradients come with the input's.
-  [[nodiscard]] static LayerKernels passes(KernelKind kind, const KernelWork& forward, const KernelWork& gradient) {
+  [[nodiscard]] static PassKernels passes(KernelKind kind, const KernelWork& forward, const KernelWork& gradient) {
     return {{{kind, forward}}, {{kind, gradient}}, {}};
   }
 
   /// y = W x: forward W x, data gradient Wᵀ dy, weight gradient dy xᵀ. Each has the same number of operations.
-  [[nodiscard]] LayerKernels products(KernelKind kind, const ProductShape& forward, const ProductShape& data,
+  [[nodiscard]] PassKernels products(KernelKind kind, const ProductShape& forward, const ProductShape& data,
                                       const ProductShape& weight, double macs, double in, double out, double weights,
                                       bool bias) const {
     KernelWork one = work(2 * macs, in + out, 1);
     one.bytes += element_ * weights;
-    LayerKernels all{{{kind, one, forward}}, {{kind, one, data}}, {{kind, one, weight}}};
+    PassKernels all{{{kind, one, forward}}, {{kind, one, data}}, {{kind, one, weight}}};
     if (bias) {
       all.forward.push_back({KernelKind::elementwise, work(out, 2 * out, 1)});
       all.weight_gradient.push_back({KernelKind::elementwise, work(out, out, 1)});
@@ -172,23 +172,23 @@ class KernelLister {
     return all;
   }
   template <class... Counts>
-  [[nodiscard]] LayerKernels convolution(const ProductShape& forward, const ProductShape& data,
+  [[nodiscard]] PassKernels convolution(const ProductShape& forward, const ProductShape& data,
                                          const ProductShape& weight, const Counts&... counts) const {
     return products(KernelKind::convolution, forward, data, weight, counts...);
   }
 
   /// Scores, scale and softmax, weighted values, with the scores in memory. Backward has two products for each of
   /// forward's two.
-  [[nodiscard]] LayerKernels scores_in_memory(const Attention& x) const {
+  [[nodiscard]] PassKernels scores_in_memory(const Attention& x) const {
     const double macs = attention_macs(x) / 2, queries = queries_of(x), keys = key_elements_of(x),
                  scores = scores_of(x);
     const double positions = real(x.sequence), memory = keys_of(x), width = real(x.d / x.heads),
                  products = batch_ * real(x.heads);
     const auto product = [&](double elements, double m, double n, double k) {
-      return Kernel{KernelKind::product, work(2 * macs, elements, 1), ProductShape{m, n, k, products}};
+      return LayerKernel{KernelKind::product, work(2 * macs, elements, 1), ProductShape{m, n, k, products}};
     };
     const double each = queries + keys + scores;
-    LayerKernels all;
+    PassKernels all;
     all.forward = {product(each, positions, memory, width),
                    {KernelKind::softmax, work(6 * scores, 2 * scores, 1)},
                    product(each, positions, width, memory)};
@@ -203,7 +203,7 @@ class KernelLister {
   /// row and head, the fp32 logarithm of its exponentials' sum. Backward first reads o and do for the product of each
   /// row, one fp32 number. It then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv:
   /// 5 products, against 2 in forward.
-  [[nodiscard]] LayerKernels fused(const Attention& x) const {
+  [[nodiscard]] PassKernels fused(const Attention& x) const {
     const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
     const Bytes statistic = 4_B * (real(x.heads) * real(x.sequence) * batch_);
     KernelWork forward = work(2 * macs + 6 * scores, 2 * queries + 2 * keys, 1);
@@ -224,20 +224,20 @@ class KernelLister {
   /// mean, product with its inverse root, cast back, product with the weights. Backward has the products (for either
   /// factor), the squares (x to the power 1, times 2, times the spread gradient of the mean) and the casts. It then
   /// adds both gradients of x.
-  [[nodiscard]] LayerKernels composed_norm(const LayerNorm& x) const {
+  [[nodiscard]] PassKernels composed_norm(const LayerNorm& x) const {
     const double n = real(x.width) * real(x.rows) * batch_;
     const bool casts = element_ < 4_B;
     const Bytes cast = casts ? element_ + 4_B : 0_B;
     const KernelWork forward{Flops(5 * n), (cast * 2.0 + 4_B * (2 + 1 + 2.0) + element_ * 2.0) * n, casts ? 8.0 : 6.0},
         data{Flops(9 * n), (element_ * 2.0 + cast * 2.0 + 4_B * (2 + 3 + 1 + 1 + 7 + 3.0)) * n, casts ? 14.0 : 12.0},
         weight{Flops(2 * n), element_ * 4.0 * n, 2};
-    LayerKernels all = passes(KernelKind::elementwise, forward, data);
+    PassKernels all = passes(KernelKind::elementwise, forward, data);
     all.weight_gradient = {{KernelKind::elementwise, weight}};
     return all;
   }
 
   /// Forward reads twice (statistics, then values) and writes once. Backward reads two tensors twice and writes one.
-  [[nodiscard]] LayerKernels norm(double n) const {
+  [[nodiscard]] PassKernels norm(double n) const {
     return passes(KernelKind::norm, work(7 * n, 3 * n, 1), work(12 * n, 5 * n, 1));
   }
 
@@ -287,18 +287,18 @@ Flops model_flops(const LayerShape& shape) {
 
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }
 
-LayerKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype) {
+PassKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype) {
   return std::visit(KernelLister(batch, dtype), shape);
 }
 
-KernelWork sum_of(const std::vector<Kernel>& kernels) {
+KernelWork sum_of(const std::vector<LayerKernel>& kernels) {
   KernelWork sum;
-  for (const Kernel& kernel : kernels) sum += kernel.work;
+  for (const LayerKernel& kernel : kernels) sum += kernel.work;
   return sum;
 }
 
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) {
-  const LayerKernels kernels = kernels_of(shape, batch, dtype);
+  const PassKernels kernels = kernels_of(shape, batch, dtype);
   return {sum_of(kernels.forward), sum_of(kernels.data_gradient), sum_of(kernels.weight_gradient)};
 }
 

@@ -58,21 +58,21 @@ struct ProductShape {
 };
 
 /// One kernel of a layer's pass, or equal ones in sequence.
-struct Kernel {
+struct LayerKernel {
   KernelKind kind = KernelKind::elementwise;
   KernelWork work{};                    ///< of all of them
   std::optional<ProductShape> shape{};  ///< of each; attention has positions as m and the width of a head as k
 };
 
 /// The kernels of one step on `batch` samples.
-struct LayerKernels {
-  std::vector<Kernel> forward, data_gradient, weight_gradient;
+struct PassKernels {
+  std::vector<LayerKernel> forward, data_gradient, weight_gradient;
 };
 /// @pre the shape passed check_shapes
-LayerKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype);
+PassKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype);
 
 /// Their work together.
-KernelWork sum_of(const std::vector<Kernel>& kernels);
+KernelWork sum_of(const std::vector<LayerKernel>& kernels);
 
 struct LayerWork {
   KernelWork forward;

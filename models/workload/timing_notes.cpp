@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/unit/format.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/kernel_time.hpp"
 #include "models/workload/layer_times.hpp"
@@ -66,9 +67,11 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
 
 /// The kinds of kernels that this table's type has unmeasured models for: "product, norm transferred".
 std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& profile) {
+  if (profile.kernel_models.empty()) return "";
   std::string text;
   for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
+    if (profile.sustained && profile.sustained->evidence == evidence) names.emplace_back("sustained share");
     for (const KernelModel& model : profile.kernel_models)
       if (model.dtype == compute_dtype_of(listed) && model.evidence == evidence &&
           std::find(names.begin(), names.end(), name_of(model.kind)) == names.end())
@@ -77,6 +80,19 @@ std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& p
       text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
   }
   return text;
+}
+
+/// How much longer forward and backward take because the device waits for the host's launches.
+Seconds wait_for_host(const WorkloadTable& table) {
+  if (!table.profile->host_launch) return {};
+  DeviceProfile without = *table.profile;
+  without.host_launch.reset();
+  Seconds wait{};
+  const WorkloadTable with = time_layers(table, *table.profile, table.batch),
+                      ideal = time_layers(table, without, table.batch);
+  for (std::size_t i = 0; i < with.layers.size(); ++i)
+    wait += with.layers[i].forward + with.layers[i].backward - ideal.layers[i].forward - ideal.layers[i].backward;
+  return wait;
 }
 
 /// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as given for batch 32 in fp32"
@@ -112,11 +128,11 @@ struct Part {
   bool extrapolated = false;  ///< a kernel is beyond those that the roofline or its kind's model was fitted on
 };
 
-Part part_of(std::string_view layer, const std::vector<Kernel>& kernels, KernelPass pass, Dtype dtype, Seconds time,
+Part part_of(std::string_view layer, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype, Seconds time,
              const DeviceProfile& profile) {
   Part part{layer, time};
   bool has_model = false;
-  for (const Kernel& kernel : kernels) {
+  for (const LayerKernel& kernel : kernels) {
     const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
     has_model |= model != nullptr;
     part.by_roofline |= model == nullptr;
@@ -136,9 +152,9 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
-    const LayerKernels kernels = kernels_on(profile, *layer.shape, batch, dtype);
+    const PassKernels kernels = kernels_on(profile, *layer.shape, batch, dtype);
     const LayerTimes times = times_of(profile, *layer.shape, batch, dtype);
-    const auto add = [&](const std::vector<Kernel>& part, KernelPass pass, Seconds time, bool has_entry) {
+    const auto add = [&](const std::vector<LayerKernel>& part, KernelPass pass, Seconds time, bool has_entry) {
       if (has_entry) parts.push_back({layer.name, time});
       else if (!part.empty()) parts.push_back(part_of(layer.name, part, pass, dtype, time, profile));
     };
@@ -219,6 +235,11 @@ Notes timing_notes(const WorkloadTable& table) {
                      table.measured ? "each layer's part follows"
                                     : fmt::format("layer times in {} follow", name_of(compute_dtype_of(table))),
                      profile.name, constants)});
+  if (const Seconds waiting = wait_for_host(table); waiting > Seconds{})
+    notes.push_back({NoteCode::host_launches,
+                     fmt::format("the device waits {} a pass for the host, whose code launches a kernel in {} ({})",
+                                 human_text(waiting), human_text(profile.host_launch->value),
+                                 name_of(profile.host_launch->evidence))});
   if (const std::string kinds = unmeasured_kinds(listed, profile); !kinds.empty())
     notes.push_back({NoteCode::unmeasured_constants,
                      fmt::format("kernels by the profile \"{}\", not measured on this device: {}", profile.name, kinds)});

@@ -47,6 +47,8 @@ class Transfer {
     if (result.attention_efficiency) mark(*result.attention_efficiency);
     mark(result.memory_efficiency);
     mark(result.bend);
+    if (result.sustained) mark(*result.sustained);
+    if (result.host_launch) mark(*result.host_launch);
     mark(result.winograd);
     const auto has_peak = [&](Dtype dtype) { return find_peak(result, dtype) != nullptr; };
     std::erase_if(result.layers, [&](const LayerEntry& layer) { return !has_peak(layer.dtype); });
@@ -102,7 +104,8 @@ class Transfer {
     mark(layer);
   }
 
-  /// Its shares hold for the new peak and bandwidth; its fixed times scale with the clock.
+  /// Its shares hold for the new peak and bandwidth; its fixed times scale with the clock. Factors by shape tell one
+  /// device's library: between the A100 and the H100 they made products no better than their constants alone.
   void rescale(KernelModel& model) const {
     model.launch *= 1 / clock_;
     if (model.tiling) {
@@ -111,6 +114,7 @@ class Transfer {
     }
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(model.dtype)));
     model.errors.reset();
+    model.factors.reset();
     mark(model);
   }
 

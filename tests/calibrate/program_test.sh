@@ -5,8 +5,8 @@ program=$1 data=$2 first=()
 source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 
 run 0 --version; has out "stepcast-calibrate 0."
-run 0 --help; has out "device"; has out "link"; has out "transfer"; has out "Example:"
-for command in device link transfer; do run 0 $command --help; has out "Example: stepcast-calibrate $command"; done
+run 0 --help; has out "device"; has out "link"; has out "transfer"; has out "import"; has out "Example:"
+for command in device import link transfer; do run 0 $command --help; has out "Example: stepcast-calibrate $command"; done
 run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
@@ -20,7 +20,7 @@ run 2 transfer; run 2 transfer x.json --from a --to b; has err "--output"
 if ! { command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1; then
   run 1 device -o profile.json
   [[ $(wc -l <err) == 1 && ! -s out ]] || fail "not one line"
-  has err "no CUDA device here; shipped profiles: a100-datasheet, "
+  has err "no CUDA device here; shipped profiles: a100, "
   if compgen -G "*profile*" >/dev/null; then fail "files were left"; fi
 fi
 
@@ -102,7 +102,7 @@ cmp measured.json before.json || fail "the measurement was replaced"
 run 3 transfer v100.json "${to_v100[@]}" -o no.json; has err "the profile \"v100\" holds no measurement to transfer; stepcast-calibrate device makes one that does"
 run 3 transfer h100-datasheet "${to_v100[@]}" -o no.json; has err "--measured: found \"h100-datasheet\""; has err "holds no measurement"
 run 3 transfer measured.json --from h10-datasheet --to v100-datasheet -o no.json
-has err '--from: found the unknown profile "h10-datasheet"; allowed: a100-datasheet, a100-llm, '; has err 'did you mean "h100-datasheet"?'
+has err '--from: found the unknown profile "h10-datasheet"; allowed: a100, a100-80gb-datasheet, a100-datasheet, '; has err 'did you mean "h100-datasheet"?'
 run 3 transfer measured.json --from h100-datasheet --to missing.json -o no.json; has err "--to: found \"missing.json\", but there is no file"
 sed -e 's/"spread": 0.02/"spred": 0.02/' -e 's/"2680GB\/s"/2680/' measured.json >wrong.json
 run 3 transfer wrong.json "${to_v100[@]}" -o no.json
@@ -111,3 +111,27 @@ sed 's/"5us"/"3us"/' measured.json >falling.json
 run 3 transfer falling.json "${to_v100[@]}" -o no.json; has err "falling.json: /kernels/0/knots/1"
 [[ ! -e no.json && ! -e no.json.partial ]] || fail "a file was left"
 run 2 transfer measured.json "${to_v100[@]}" -o missing/v100.json; has err "cannot write missing/v100.json: missing: No such file or directory"
+
+# Kernel times of others: 12 sums of 12 B an element at half of 900 GB/s, and 5 us. Two devices need a choice.
+{
+  echo "device,dtype,layer,pass,batch,shape,time"
+  for i in {1..12}; do echo "lab,fp32,add,forward,1,elements=${i}000000,$((5000 + i * 80000 / 3))ns"; done
+  echo "other,fp32,add,forward,1,elements=10,3us"
+} >times.csv
+from_v100=(--base v100-datasheet --source "made up")
+run 2 import times.csv "${from_v100[@]}" -o lab.json; has err "choose one of lab, other by --device"
+run 2 import times.csv "${from_v100[@]}" -o lab.json --device third; has err "the tables have lab, other"
+run 2 import times.csv --base v100-datasheet -o lab.json; has err "--source"
+run 0 import times.csv "${from_v100[@]}" --device lab -o lab.json
+[[ ! -s err ]] || fail "messages without need"
+grep -Eq "^elementwise +fp32 +any +12 +12 +0.0 / 0.0 %" out || fail "no row of sums"
+grep -Eq '"memory_share": 0\.5,' lab.json || fail "not half of the bandwidth"
+has lab.json '"source": "made up"'; has lab.json '"name": "lab"'
+run 0 import times.csv "${from_v100[@]}" --device lab -o kept.json --keep-launch; has kept.json '"launch": "5us"'
+sed -e 's/,forward/,sideways/' -e 's/elements=2000000/elemets=2/' times.csv >bad.csv
+run 3 import bad.csv "${from_v100[@]}" --device lab -o bad.json
+has err "bad.csv: line 2, pass: found \"sideways\""; has err "bad.csv: line 3, shape/elemets: found an unknown key"
+sed 2,9d times.csv >few.csv
+run 3 import few.csv "${from_v100[@]}" --device lab -o bad.json; has err "left out: elementwise, forward, in fp32: 4 rows; 10 or more determine a model"
+[[ ! -e bad.json && ! -e bad.json.partial ]] || fail "a file was left"
+run 3 import times.csv --base v10-datasheet --source x --device lab -o bad.json; has err 'did you mean'

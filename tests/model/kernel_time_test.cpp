@@ -29,7 +29,7 @@ KernelModel model_of(KernelKind kind) {
 bool same(Seconds got, Seconds expected) { return deviation(expected.si(), got.si()) < 1e-9; }
 
 /// An m x k by k x n product in fp32 that moves each operand once.
-Kernel product(double m, double n, double k) {
+LayerKernel product(double m, double n, double k) {
   return {KernelKind::product, {Flops(2 * m * n * k), Bytes(4 * (m * k + k * n + m * n)), 1}, ProductShape{m, n, k}};
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("without a tiling, arithmetic and traffic bend at the model's shares")
   model.share = 0.5;
   model.memory_share = 0.8;
   // Two kernels of 1e6 operations and 8e5 bytes each: 1e6/(1e12·0.5) = 2 us, 8e5/(1e11·0.8) = 10 us, launch 3 us.
-  const Kernel kernel{KernelKind::elementwise, {Flops(2e6), Bytes(1.6e6), 2}, {}};
+  const LayerKernel kernel{KernelKind::elementwise, {Flops(2e6), Bytes(1.6e6), 2}, {}};
   CHECK(same(kernel_time(model, kernel, kDevice), 26_us));
   model.bend = 1;  // 3 + 2 + 10, twice
   CHECK(same(kernel_time(model, kernel, kDevice), 30_us));
@@ -65,7 +65,7 @@ TEST_CASE("attention slows down for few positions and narrow heads") {
   model.half_m = 100;
   model.half_k = 64;
   // 1e7 operations at 1e12 take 10 us; 100 positions and heads of 64 double the time each.
-  const Kernel kernel{KernelKind::attention, {Flops(1e7), Bytes(1), 1}, ProductShape{100, 100, 64, 8}};
+  const LayerKernel kernel{KernelKind::attention, {Flops(1e7), Bytes(1), 1}, ProductShape{100, 100, 64, 8}};
   CHECK(same(kernel_time(model, kernel, kDevice), 43_us));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("more of a product never takes less time, and Winograd's part of it no
     const double more = 1 + 1e-9;
     RC_ASSERT(kernel_time(model, product(m + size(), n, k), kDevice) * more >= time);
     RC_ASSERT(kernel_time(model, product(m, n + size(), k), kDevice) * more >= time);
-    Kernel less = product(m, n, k);
+    LayerKernel less = product(m, n, k);
     less.work.flops *= 0.5;
     less.shape->executed = 0.5;
     RC_ASSERT(kernel_time(model, less, kDevice) <= time * more);
@@ -182,21 +182,21 @@ TEST_CASE("a layer's kernels take their models, and the others the roofline") {
 }
 
 TEST_CASE("the kernels of a pass are products of the layer's sizes") {
-  const LayerKernels linear = kernels_of(Linear{5, 7, 3, false, false}, 2, Dtype::fp32);
-  const auto sizes = [](const Kernel& kernel) {
+  const PassKernels linear = kernels_of(Linear{5, 7, 3, false, false}, 2, Dtype::fp32);
+  const auto sizes = [](const LayerKernel& kernel) {
     return std::vector<double>{kernel.shape->m, kernel.shape->n, kernel.shape->k, kernel.shape->products};
   };
   CHECK(sizes(linear.forward.front()) == std::vector<double>{6, 7, 5, 1});
   CHECK(sizes(linear.data_gradient.front()) == std::vector<double>{6, 5, 7, 1});
   CHECK(sizes(linear.weight_gradient.front()) == std::vector<double>{7, 5, 6, 1});
   // 8 x 8 inputs, 3 x 3 with stride 2 and padding 1: 4 x 4 outputs. Two groups of 2 inputs and 3 outputs.
-  const LayerKernels conv = kernels_of(Conv2d{4, 6, {3, 3}, 2, {1, 1}, 2, false, {8, 8}}, 10, Dtype::fp32);
+  const PassKernels conv = kernels_of(Conv2d{4, 6, {3, 3}, 2, {1, 1}, 2, false, {8, 8}}, 10, Dtype::fp32);
   CHECK(sizes(conv.forward.front()) == std::vector<double>{160, 3, 18, 2});
   CHECK(sizes(conv.data_gradient.front()) == std::vector<double>{640, 2, 13.5, 2});  // half of 3·9: the stride
   CHECK(sizes(conv.weight_gradient.front()) == std::vector<double>{3, 18, 160, 2});
   // Attention with its scores in memory: 2 products and a softmax forward, 4 and one back.
   const Attention scores{2, 8, 5, {}, {}, false, false};
-  const LayerKernels attention = kernels_of(scores, 3, Dtype::fp32);
+  const PassKernels attention = kernels_of(scores, 3, Dtype::fp32);
   REQUIRE(attention.forward.size() == 3);
   REQUIRE(attention.data_gradient.size() == 5);
   CHECK(sizes(attention.forward[0]) == std::vector<double>{5, 5, 4, 6});
@@ -222,6 +222,7 @@ TEST_CASE("a model's band is its own, whatever the roofline's") {
 TEST_CASE("transferred, a model keeps its shares and takes the other device's rates") {
   KernelModel products = model_of(KernelKind::product);
   products.source = "lab's";
+  products.factors = ShapeFactors{{1}, {1}, {1}, {2}};
   products.tiling = Tiling{20, 1_us, 0.5, 2_us};
   const DeviceProfile measured = profile_with({products});
   DeviceProfile from = profile_with({}), to = profile_with({});
@@ -240,6 +241,7 @@ TEST_CASE("transferred, a model keeps its shares and takes the other device's ra
   // Three times the peak, one bandwidth: whatever bounds the kernel, it is within a factor of 3, and no band was known.
   CHECK(moved.spread.value() >= 2);
   CHECK_FALSE(moved.errors);
+  CHECK_FALSE(moved.factors);
 }
 
 TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {

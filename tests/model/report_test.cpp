@@ -226,7 +226,7 @@ TEST_CASE("layer times of another GPU than the cluster's have a note") {
   CHECK(is_noted({R"(/cluster={"from": "dgx-h100", "workers": 16})"}));
   CHECK_FALSE(is_noted({R"(/cluster={"from": "dgx-h100", "workers": 16, "gpu": null})"}));
   CHECK_FALSE(is_noted({"/cluster/gpu=v100-datasheet"}));
-  CHECK_FALSE(is_noted({"/cluster/gpu=h100-datasheet", "/workload/profile=h100-llm"}));  // another profile of it
+  CHECK_FALSE(is_noted({"/cluster/gpu=h100-datasheet", "/workload/profile=h100"}));  // another profile of it
   const StudyPoint timed = study_of(kMeasured, {"/cluster/gpu=h100-datasheet"}).points[0];
   CHECK_FALSE(notes(report_of(timed), "/cluster/gpu"));
 }
@@ -338,7 +338,7 @@ TEST_CASE("a data set in tokens is as long for shorter sequences") {
   // A million tokens on 4 workers, a sequence each: 61.04 steps of 4096, 244.1 of 1024.
   const PointReport report = report_of(
       study_of(
-          R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-llm"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps"}},
+          R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps"}},
               "run": {"tokens": 1e6, "phases": [{"name": "short", "epochs": 1, "set": {"/workload/transformer/sequence": 1024}}, {"name": "long", "epochs": 1}]}})",
           {})
           .points[0]);
@@ -349,7 +349,7 @@ TEST_CASE("a data set in tokens is as long for shorter sequences") {
 TEST_CASE("a transformer's tokens are counted, and kernels that may not be fused are noted") {
   const auto report = [](const char* network, const char* composed) {
     const std::string text = fmt::format(
-        R"({{"name": "s", "workload": {{"from": "{}", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
+        R"({{"name": "s", "workload": {{"from": "{}", "profile": "h100"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
         network);
     return report_of(study_of(text.c_str(), {fmt::format("/workload/transformer/composed={}", composed)}).points[0]);
   };

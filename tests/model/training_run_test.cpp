@@ -99,7 +99,7 @@ TEST_CASE("a run of one phase is epochs times steps times step time") {
 TEST_CASE("a data set may be given in tokens, and a run without phases is one epoch") {
   const auto read = [](const char* run) {
     const std::string text = fmt::format(
-        R"({{"name": "s", "workload": {{"from": "llama-2-7b", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "1Gbps"}}}}, "run": {}}})",
+        R"({{"name": "s", "workload": {{"from": "llama-2-7b", "profile": "h100"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "1Gbps"}}}}, "run": {}}})",
         run);
     return parse_study(text, "test", {}, default_library()).points.front();
   };
