@@ -104,8 +104,9 @@ std::string import_table(const Import& import) {
   TextTable table(3);
   table.add({"kernel", "type", "pass", "rows", "held out", "error p50 / p90", "of 20 us and more", "bias"});
   for (const Import::Kind& one : import.kinds)
-    table.add({std::string(name_of(one.kind)), std::string(name_of(one.dtype)), one.pass ? std::string(name_of(*one.pass)) : "any",
-               std::to_string(one.samples), std::to_string(one.held_out.all.held_out), errors_text(one.held_out.all),
+    table.add({std::string(name_of(one.kind)), std::string(name_of(one.dtype)),
+               one.pass ? std::string(name_of(*one.pass)) : "any", std::to_string(one.samples),
+               std::to_string(one.held_out.all.held_out), errors_text(one.held_out.all),
                errors_text(one.held_out.long_ones), fmt::format("{:+.1f} %", 100 * one.held_out.bias)});
   return table.text();
 }

@@ -117,9 +117,8 @@ class TableReader {
     if (faults_.size() == faults_before) check(row);
     if (faults_.size() == faults_before) read_pass(cell(pass), row);
     if (faults_.size() > faults_before) return;
-    const std::string key =
-        fmt::format("{},{},{},{},{},{}", row.device, name_of(row.dtype), cell(layer), name_of(row.pass), row.batch,
-                    cell(shape));
+    const std::string key = fmt::format("{},{},{},{},{},{}", row.device, name_of(row.dtype), cell(layer),
+                                        name_of(row.pass), row.batch, cell(shape));
     std::vector<double>& times = times_[key];
     times.push_back(row.time.si());
     if (times.size() == 1) rows_.emplace_back(key, std::move(row));
@@ -130,7 +129,8 @@ class TableReader {
     std::vector<Fault> found;
     read_value(json, "", target, limits, found);
     for (const Fault& one : found)
-      faults_.push_back({file_, fmt::format("line {}, {}{}", line_, name, one.pointer), one.found, one.allowed, one.remedy});
+      faults_.push_back(
+          {file_, fmt::format("line {}, {}{}", line_, name, one.pointer), one.found, one.allowed, one.remedy});
   }
 
   /// By the rules of a layer table with this layer alone.
@@ -173,9 +173,8 @@ class TableReader {
       table.rows.push_back(std::move(row));
     }
     if (repeated > 0)
-      table.doubts.push_back(
-          fmt::format("{}: {} shapes have several times, up to {:.0f} % apart; their median counts", file_, repeated,
-                      100 * widest));
+      table.doubts.push_back(fmt::format("{}: {} shapes have several times, up to {:.0f} % apart; their median counts",
+                                         file_, repeated, 100 * widest));
     return table;
   }
 

@@ -20,11 +20,11 @@ using Matrix = Eigen::SparseMatrix<double>;
 using Entries = std::vector<Eigen::Triplet<double>>;
 
 std::vector<double> powers_of_two(const std::vector<ShapeRatio>& ratios, double ProductShape::*size) {
-  const auto [least, most] = std::minmax_element(
-      ratios.begin(), ratios.end(),
-      [&](const ShapeRatio& a, const ShapeRatio& b) { return a.shape.*size < b.shape.*size; });
+  const auto [least, most] =
+      std::minmax_element(ratios.begin(), ratios.end(),
+                          [&](const ShapeRatio& a, const ShapeRatio& b) { return a.shape.*size < b.shape.*size; });
   std::vector<double> knots;
-  for (double knot = std::exp2(std::floor(std::log2(std::max(1.0, least->shape.*size)))); ; knot *= 2) {
+  for (double knot = std::exp2(std::floor(std::log2(std::max(1.0, least->shape.*size))));; knot *= 2) {
     knots.push_back(knot);
     if (knot >= most->shape.*size) return knots;
   }
@@ -39,8 +39,8 @@ Matrix weights_of(const std::vector<ShapeRatio>& ratios, const ShapeFactors& gri
                        k = position_at(grid.k, shape.k);
     for (int corner = 0; corner < 8; ++corner) {
       const std::size_t up[] = {corner & 1 ? 1U : 0U, corner & 2 ? 1U : 0U, corner & 4 ? 1U : 0U};
-      const double weight = (up[0] ? m.share : 1 - m.share) * (up[1] ? n.share : 1 - n.share) *
-                            (up[2] ? k.share : 1 - k.share);
+      const double weight =
+          (up[0] ? m.share : 1 - m.share) * (up[1] ? n.share : 1 - n.share) * (up[2] ? k.share : 1 - k.share);
       if (weight == 0) continue;
       const std::size_t column =
           ((m.index + up[0]) * grid.n.size() + n.index + up[1]) * grid.k.size() + k.index + up[2];
@@ -80,8 +80,10 @@ Matrix smoothness_of(const ShapeFactors& grid) {
 
 std::optional<ShapeFactors> fit_shape_factors(const std::vector<ShapeRatio>& ratios) {
   if (ratios.empty()) return {};
-  ShapeFactors grid{powers_of_two(ratios, &ProductShape::m), powers_of_two(ratios, &ProductShape::n),
-                    powers_of_two(ratios, &ProductShape::k), {}};
+  ShapeFactors grid{powers_of_two(ratios, &ProductShape::m),
+                    powers_of_two(ratios, &ProductShape::n),
+                    powers_of_two(ratios, &ProductShape::k),
+                    {}};
   const std::size_t knots = grid.m.size() * grid.n.size() * grid.k.size();
   if (static_cast<double>(ratios.size()) < kLeastPerKnot * static_cast<double>(knots)) return {};
   const Matrix weights = weights_of(ratios, grid), smoothness = smoothness_of(grid);

@@ -37,13 +37,11 @@ std::vector<KernelRow> read_rows(const Options& options) {
     }
   }
   if (options.device.empty() && devices.size() > 1)
-    throw UsageError(fmt::format("the tables have several devices: choose one of {} by --device",
-                                 fmt::join(devices, ", ")));
-  if (!options.device.empty() && !devices.contains(options.device))
     throw UsageError(
-        fmt::format("--device {}: the tables have {}", options.device, fmt::join(devices, ", ")));
-  if (!options.device.empty())
-    std::erase_if(rows, [&](const KernelRow& row) { return row.device != options.device; });
+        fmt::format("the tables have several devices: choose one of {} by --device", fmt::join(devices, ", ")));
+  if (!options.device.empty() && !devices.contains(options.device))
+    throw UsageError(fmt::format("--device {}: the tables have {}", options.device, fmt::join(devices, ", ")));
+  if (!options.device.empty()) std::erase_if(rows, [&](const KernelRow& row) { return row.device != options.device; });
   return rows;
 }
 
@@ -69,7 +67,9 @@ void add_import(Command& program, int& exit_code) {
   Command command =
       program.add_subcommand("import", "Fit a device profile to tables of kernel times that others measured");
   auto options = std::make_shared<Options>();
-  command.add_option("tables,--from", options->tables, "CSV with device, dtype, layer, pass, batch, shape, time; several for several")
+  command
+      .add_option("tables,--from", options->tables,
+                  "CSV with device, dtype, layer, pass, batch, shape, time; several for several")
       .required()
       .type_name("FILE");
   command
@@ -90,8 +90,9 @@ void add_import(Command& program, int& exit_code) {
       .add_option("--measured-on", options->measured_on,
                   "profile of the device that the tables are of, if it is not the base's: the models are transferred")
       .type_name("PROFILE");
-  command.add_flag("--keep-launch", options->import.keeps_launch,
-                   "keep the base's launch: the tables' fixed time is that of their harness, which waits for each call");
+  command.add_flag(
+      "--keep-launch", options->import.keeps_launch,
+      "keep the base's launch: the tables' fixed time is that of their harness, which waits for each call");
   command.footer(
       "A model is judged on kernels held out by whole families: 30 % of 500 rows or more, each of five parts of fewer.\n"
       "Example: stepcast-calibrate import a100.csv --base a100-datasheet --source \"NVIDIA, Apache-2.0\" -o a100.json");

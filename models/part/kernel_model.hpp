@@ -20,7 +20,8 @@ enum class KernelKind { product, convolution, attention, norm, elementwise, pool
 template <>
 struct Choices<KernelKind> {
   static constexpr std::array table = {
-      Choice<KernelKind>{"product", KernelKind::product, "matrix product: linear layers, attention with its scores in memory"},
+      Choice<KernelKind>{"product", KernelKind::product,
+                         "matrix product: linear layers, attention with its scores in memory"},
       Choice<KernelKind>{"convolution", KernelKind::convolution, "convolution, as the product that it amounts to"},
       Choice<KernelKind>{"attention", KernelKind::attention, "fused attention, whose scores stay on the chip"},
       Choice<KernelKind>{"norm", KernelKind::norm, "normalization of rows or channels"},

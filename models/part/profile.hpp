@@ -145,9 +145,10 @@ struct DeviceProfile {
     v.optional("sustained", x.sustained,
                "share of their rates alone that kernels with a model keep in the middle of a step, where clocks fall "
                "under load and caches hold others' data; null: 1");
-    v.optional("host_launch", x.host_launch,
-               "time in which the host's code launches a kernel, the device waiting if it is quicker: eager code; null: "
-               "0, as in CUDA graphs and compiled code");
+    v.optional(
+        "host_launch", x.host_launch,
+        "time in which the host's code launches a kernel, the device waiting if it is quicker: eager code; null: "
+        "0, as in CUDA graphs and compiled code");
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
     v.optional("roofline_spread", x.roofline_spread,

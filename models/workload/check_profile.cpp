@@ -32,11 +32,10 @@ void check_knots(const KernelEntry& kernel, const std::string& pointer, std::vec
 }
 
 void check_factors(const ShapeFactors& factors, const std::string& pointer, std::vector<Fault>& faults) {
-  const std::pair<const char*, const std::vector<double>*> axes[] = {{"m", &factors.m}, {"n", &factors.n},
-                                                                     {"k", &factors.k}};
+  const std::pair<const char*, const std::vector<double>*> axes[] = {
+      {"m", &factors.m}, {"n", &factors.n}, {"k", &factors.k}};
   for (const auto& [name, knots] : axes)
-    if (knots->empty() ||
-        std::adjacent_find(knots->begin(), knots->end(), std::greater_equal<>()) != knots->end())
+    if (knots->empty() || std::adjacent_find(knots->begin(), knots->end(), std::greater_equal<>()) != knots->end())
       faults.push_back({"", fmt::format("{}/{}", pointer, name), fmt::format("{} knots", knots->size()),
                         "at least one knot, each larger than the one before", "list the knots in order, each once"});
   const std::size_t expected = factors.m.size() * factors.n.size() * factors.k.size();

@@ -10,8 +10,8 @@ namespace {
 struct Tile {
   double rows, columns;
 };
-constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 128}, {128, 64}, {64, 64},
-                           {32, 64},   {64, 32},   {32, 32}};
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 128}, {128, 64},
+                           {64, 64},   {32, 64},   {64, 32},   {32, 32}};
 constexpr double kSplits[] = {1, 2, 4, 8, 16};
 /// A tile's part of the depth is no shorter.
 constexpr double kLeastDepth = 32;
@@ -39,8 +39,7 @@ Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const Pr
       const double filled = tiles * split / processors;
       const double waves = tiling.tail * std::ceil(filled) + (1 - tiling.tail) * std::max(filled, 1.0);
       const double depth = std::max(shape.k * shape.executed / split, std::min(kLeastDepth, shape.k));
-      const Seconds arithmetic =
-          (Flops(2 * tile.rows * tile.columns * depth) / rate + tiling.wave) * waves;
+      const Seconds arithmetic = (Flops(2 * tile.rows * tile.columns * depth) / rate + tiling.wave) * waves;
       const Bytes parts = split > 1 ? 8_B * (split * shape.m * shape.n * shape.products) : 0_B;
       const Seconds traffic = (bytes + parts) / (device.bandwidth * model.memory_share);
       const Seconds sum = split > 1 ? tiling.split : Seconds{};

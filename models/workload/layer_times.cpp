@@ -97,8 +97,8 @@ LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int bat
   return {sum_of(kernels.forward), sum_of(kernels.data_gradient), sum_of(kernels.weight_gradient)};
 }
 
-Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype,
-                      double efficiency) {
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass,
+                      Dtype dtype, double efficiency) {
   const bool has_model = std::any_of(kernels.begin(), kernels.end(), [&](const LayerKernel& kernel) {
     return find_model(profile, kernel.kind, pass, dtype) != nullptr;
   });

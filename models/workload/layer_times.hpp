@@ -51,8 +51,8 @@ struct LayerTimes {
 /// Time of a pass without an entry: each kernel by its kind's model, those of a kind without a model by the roofline.
 /// Without any model it is the roofline of their work together.
 /// @throws ModelError when the profile has no peak for the type
-Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype,
-                      double efficiency);
+Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKernel>& kernels, KernelPass pass,
+                      Dtype dtype, double efficiency);
 
 /// For each part, the time of the profile's entry if it has one, else modelled_time.
 /// @throws ModelError when the profile has no peak for the type and a part needs it

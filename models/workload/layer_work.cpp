@@ -58,8 +58,7 @@ class KernelLister {
     // these exist. cuDNN's kernels take the time of 1/s of them (fitted to DeepBench on V100, P100 and Titan Xp).
     const double rows = batch_ * product(output_of(x)), pixels = batch_ * product(x.input);
     const double inputs = real(x.in) / groups, outputs = real(x.out) / groups;
-    return convolution({rows, outputs, inputs * window, groups},
-                       {pixels, inputs, outputs * window / stride, groups},
+    return convolution({rows, outputs, inputs * window, groups}, {pixels, inputs, outputs * window / stride, groups},
                        {outputs, inputs * window, rows, groups}, WeightMacs{}(x), in, out,
                        real(x.in / x.groups) * real(x.out) * window, x.bias);
   }
@@ -160,8 +159,8 @@ class KernelLister {
 
   /// y = W x: forward W x, data gradient Wᵀ dy, weight gradient dy xᵀ. Each has the same number of operations.
   [[nodiscard]] PassKernels products(KernelKind kind, const ProductShape& forward, const ProductShape& data,
-                                      const ProductShape& weight, double macs, double in, double out, double weights,
-                                      bool bias) const {
+                                     const ProductShape& weight, double macs, double in, double out, double weights,
+                                     bool bias) const {
     KernelWork one = work(2 * macs, in + out, 1);
     one.bytes += element_ * weights;
     PassKernels all{{{kind, one, forward}}, {{kind, one, data}}, {{kind, one, weight}}};
@@ -173,7 +172,7 @@ class KernelLister {
   }
   template <class... Counts>
   [[nodiscard]] PassKernels convolution(const ProductShape& forward, const ProductShape& data,
-                                         const ProductShape& weight, const Counts&... counts) const {
+                                        const ProductShape& weight, const Counts&... counts) const {
     return products(KernelKind::convolution, forward, data, weight, counts...);
   }
 
@@ -193,9 +192,11 @@ class KernelLister {
                    {KernelKind::softmax, work(6 * scores, 2 * scores, 1)},
                    product(each, positions, width, memory)};
     // dP = dO·Vᵀ, dV = Pᵀ·dO; dS; dQ = dS·K, dK = dSᵀ·Q. The keys' and values' gradients are summed over a group.
-    all.data_gradient = {product(each, positions, memory, width), product(each + keys, memory, width, positions),
+    all.data_gradient = {product(each, positions, memory, width),
+                         product(each + keys, memory, width, positions),
                          {KernelKind::softmax, work(6 * scores, 3 * scores, 1)},
-                         product(each, positions, width, memory), product(each + keys, memory, width, positions)};
+                         product(each, positions, width, memory),
+                         product(each + keys, memory, width, positions)};
     return all;
   }
 

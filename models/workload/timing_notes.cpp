@@ -128,8 +128,8 @@ struct Part {
   bool extrapolated = false;  ///< a kernel is beyond those that the roofline or its kind's model was fitted on
 };
 
-Part part_of(std::string_view layer, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype, Seconds time,
-             const DeviceProfile& profile) {
+Part part_of(std::string_view layer, const std::vector<LayerKernel>& kernels, KernelPass pass, Dtype dtype,
+             Seconds time, const DeviceProfile& profile) {
   Part part{layer, time};
   bool has_model = false;
   for (const LayerKernel& kernel : kernels) {
@@ -166,8 +166,8 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   }
   const Update update = update_of(listed, profile);
   const bool by_roofline = update.entry == nullptr;
-  parts.push_back({"update", time_of(update, profile), by_roofline,
-                   by_roofline && !covers(profile, update.work, update.dtype)});
+  parts.push_back(
+      {"update", time_of(update, profile), by_roofline, by_roofline && !covers(profile, update.work, update.dtype)});
   return parts;
 }
 
@@ -241,8 +241,9 @@ Notes timing_notes(const WorkloadTable& table) {
                                  human_text(waiting), human_text(profile.host_launch->value),
                                  name_of(profile.host_launch->evidence))});
   if (const std::string kinds = unmeasured_kinds(listed, profile); !kinds.empty())
-    notes.push_back({NoteCode::unmeasured_constants,
-                     fmt::format("kernels by the profile \"{}\", not measured on this device: {}", profile.name, kinds)});
+    notes.push_back(
+        {NoteCode::unmeasured_constants,
+         fmt::format("kernels by the profile \"{}\", not measured on this device: {}", profile.name, kinds)});
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
     notes.push_back({NoteCode::extrapolated_layers,

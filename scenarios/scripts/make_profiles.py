@@ -188,10 +188,10 @@ TABLES = {
 
 
 # Share of a lone kernel's rate that training keeps, by profile.
-MPT = ("fitted by `stepcast fit SUITES --constant /workload/profile/sustained/value=0.3..1` to throughputs that MosaicML "
+MPT = ("by `stepcast fit SUITES --constant /workload/profile/sustained/value=0.3..1` to throughputs that MosaicML "
        "published of MPT's training (scenarios/validation/)")
 SUSTAINED = {
-    "v100": (0.892, "fitted", "fitted to VGG-16's backward pass on a V100, 85.2 ms by Espresso, 76 ms by these kernels; "
+    "v100": (0.892, "fitted", "to VGG-16's backward pass on a V100, 85.2 ms by Espresso, 76 ms by these kernels; "
              "ResNet-50's, which no fit saw, is then met within 1 %"),
     "p100": (0.892, "assumed", "that of the V100"),
     "titan-xp": (0.892, "assumed", "that of the V100"),

@@ -46,8 +46,9 @@ std::vector<KernelRow> products_by(const KernelModel& truth, int weights, double
   for (int i = 0; i < weights; ++i)
     for (int log_rows = 0; log_rows <= 13; ++log_rows) {
       const Count in = 32LL << (i % 9), out = 48LL << (i / 9 % 9);
-      KernelRow row{"lab", Dtype::fp32, Linear{in, out, Count{1} << log_rows, false, false}, 1, KernelPass::forward,
-                    fmt::format("{} {}", in, out), {}};
+      KernelRow row{"lab", Dtype::fp32,         Linear{in, out, Count{1} << log_rows, false, false},
+                    1,     KernelPass::forward, fmt::format("{} {}", in, out),
+                    {}};
       const double off = 1 + noise * std::sin(static_cast<double>(37 * i + 11 * log_rows));
       row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice) * off;
       rows.push_back(row);
@@ -159,7 +160,7 @@ TEST_CASE("noise of 5 % stays an error of 5 %, and a model of many rows is judge
   const Import import = import_kernels(base(), rows, {"lab", "", "test"});
   const FitErrors& errors = import.kinds[0].held_out.all;
   CHECK(errors.fitted + errors.held_out == 840);
-  CHECK(errors.held_out % 14 == 0);  // whole families of 14 rows
+  CHECK(errors.held_out % 14 == 0);   // whole families of 14 rows
   CHECK(errors.held_out == 14 * 18);  // 30 % of 60
   CHECK(errors.median < 0.06);
   CHECK(import.profile.kernel_models.front().spread.value() >= errors.median);
@@ -204,7 +205,8 @@ TEST_CASE("the base keeps what the rows say nothing about") {
   CHECK(import.profile.kernel_models[1].source == "new");
   CHECK(import.profile.kernel_models[1].launch == 7_us);  // the base's, as asked
   REQUIRE(import.left_out.size() == 3);
-  CHECK(import.left_out[0] == "product, forward, in fp32: 1 rows of several kernels, such as a product and its bias; give kernels apart");
+  CHECK(import.left_out[0] ==
+        "product, forward, in fp32: 1 rows of several kernels, such as a product and its bias; give kernels apart");
   CHECK(import.left_out[1] == "product, forward, in fp16: base has no peak for fp16");
   CHECK(import.left_out[2] == "elementwise, forward, in fp32: 9 rows; 10 or more determine a model");
 }

@@ -29,6 +29,8 @@ def prepare(folder):
     shutil.copy(PROJECT / "tests/data/traces/torch-2.15-cpu.json", folder / "trace.json")
     for name, hosts in (("all_reduce_perf", 1), ("1_host", 1), ("2_hosts", 2), ("8_hosts", 8)):
         (folder / f"{name}.txt").write_text(nccl_tests(hosts, 4), encoding="utf-8")
+    sums = [f"A100,fp32,add,forward,1,elements={size}000000,{5 + 8 * size}us" for size in range(1, 13)]
+    (folder / "a100.csv").write_text("\n".join(["device,dtype,layer,pass,batch,shape,time", *sums]) + "\n", encoding="utf-8")
     tools = folder / "tools"
     tools.mkdir()
     (tools / "stepcast").symlink_to(STEPCAST)

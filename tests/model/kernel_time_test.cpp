@@ -134,7 +134,7 @@ TEST_CASE("factors are given at the knots, and linear in logarithms between") {
   CHECK(factor_at(grid, {10, 7, 7}) == 1);
   CHECK(factor_at(grid, {1000, 7, 7}) == Approx(4));
   CHECK(factor_at(grid, {100, 7, 7}) == Approx(2));
-  CHECK(factor_at(grid, {1, 7, 7}) == 1);           // outside, the nearest
+  CHECK(factor_at(grid, {1, 7, 7}) == 1);  // outside, the nearest
   CHECK(factor_at(grid, {1e6, 7, 7}) == Approx(4));
   // k changes first, m last: the factor of knots (i, j, l) is 4i + 2j + l + 1.
   const ShapeFactors order{{1, 2}, {1, 2}, {1, 2}, {1, 2, 3, 4, 5, 6, 7, 8}};
@@ -156,7 +156,7 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
   const DeviceProfile profile = profile_with({any, forward, half});
   CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
   CHECK(find_model(profile, KernelKind::norm, KernelPass::data_gradient, Dtype::fp32)->launch == 3_us);
-  CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp16) != nullptr);  // bound by memory
+  CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp16) != nullptr);     // bound by memory
   CHECK(find_model(profile, KernelKind::product, KernelPass::forward, Dtype::fp16) != nullptr);  // bf16's peak is equal
   CHECK(find_model(profile, KernelKind::product, KernelPass::forward, Dtype::fp32) == nullptr);
   CHECK(find_model(profile, KernelKind::pool, KernelPass::forward, Dtype::fp32) == nullptr);

@@ -640,8 +640,8 @@ void add_networks(std::vector<BadScenario>& rows) {
            "that is \"topology/nics\" here", by_schema},
           {"a batch by Megatron's name", good_scenario({{"/workload/global_batch_size", 4096}}),
            "/workload/global_batch_size", "an unknown key", "global_batch", "global_batch", by_schema},
-          {"unknown profile", with({{"/profile", "v100"}}), "/workload/profile", "the unknown profile \"v100\"",
-           "a100-datasheet, ", "did you mean \"v100-datasheet\"?"},
+          {"unknown profile", with({{"/profile", "v99"}}), "/workload/profile", "the unknown profile \"v99\"",
+           "a100-datasheet, ", "did you mean \"v100\"?"},
           {"missing profile file", with({{"/profile", "no-device.json"}}), "/workload/profile",
            "\"no-device.json\", but there is no file", "an existing JSON file", "relative to the file"},
           {"profile is a number", with({{"/profile", 5}}), "/workload/profile", "5", "an object", "", by_schema},
@@ -717,31 +717,47 @@ void add_networks(std::vector<BadScenario>& rows) {
                R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}, {"name": "cast", "launch": "6us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}])"),
            "/workload/profile/kernels/1/name", "\"cast\" a second time", "one entry for each kernel"},
           {"a tiling without processors",
-           with({{"/profile", Json{{"from", "v100-datasheet"},
-                                   {"processors", nullptr},
-                                   {"kernel_models",
-                                    json(R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "tiling": {"half_tile": 20, "wave": "1us", "tail": 1, "split": "2us"}}])")}}}}),
+           with(
+               {{"/profile",
+                 Json{
+                     {"from", "v100-datasheet"},
+                     {"processors", nullptr},
+                     {"kernel_models",
+                      json(
+                          R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "tiling": {"half_tile": 20, "wave": "1us", "tail": 1, "split": "2us"}}])")}}}}),
            "/workload/profile/kernel_models/0/tiling", "a tiling, but no processors", "a profile with `processors`"},
           {"a model of a type without a peak",
-           with({{"/profile", Json{{"from", "v100-datasheet"},
-                                   {"kernel_models",
-                                    json(R"([{"kind": "norm", "dtype": "bf16", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
+           with(
+               {{"/profile",
+                 Json{
+                     {"from", "v100-datasheet"},
+                     {"kernel_models",
+                      json(
+                          R"([{"kind": "norm", "dtype": "bf16", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
            "/workload/profile/kernel_models/0/dtype", "bf16", "a type that `peaks` has"},
           {"a model twice",
-           with({{"/profile", Json{{"from", "v100-datasheet"},
-                                   {"kernel_models",
-                                    json(R"([{"kind": "norm", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}, {"kind": "norm", "dtype": "fp32", "launch": "6us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
+           with(
+               {{"/profile",
+                 Json{
+                     {"from", "v100-datasheet"},
+                     {"kernel_models",
+                      json(
+                          R"([{"kind": "norm", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}, {"kind": "norm", "dtype": "fp32", "launch": "6us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
            "/workload/profile/kernel_models/1", "norm in fp32 a second time", "one model for each kind, type and pass"},
           {"factors that are too few",
-           with({{"/profile", Json{{"from", "v100-datasheet"},
-                                   {"kernel_models",
-                                    json(R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [1, 2], "n": [1], "k": [4, 8], "factors": [1, 1, 1]}}])")}}}}),
+           with(
+               {{"/profile",
+                 Json{
+                     {"from", "v100-datasheet"},
+                     {"kernel_models",
+                      json(
+                          R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [1, 2], "n": [1], "k": [4, 8], "factors": [1, 1, 1]}}])")}}}}),
            "/workload/profile/kernel_models/0/factors/factors", "3 factors", "4, one for each knot of m, n and k"},
           {"knots of factors out of order",
-           with({{"/profile", Json{{"from", "v100-datasheet"},
-                                   {"kernel_models",
-                                    json(R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [2, 1], "n": [1], "k": [4], "factors": [1, 1]}}])")}}}}),
-           "/workload/profile/kernel_models/0/factors/m", "2 knots", "at least one knot, each larger than the one before"},
+           with(
+               {{"/profile", Json{{"from", "v100-datasheet"}, {"kernel_models", json(R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [2, 1], "n": [1], "k": [4], "factors": [1, 1]}}])")}}}}),
+           "/workload/profile/kernel_models/0/factors/m", "2 knots",
+           "at least one knot, each larger than the one before"},
           {"a codec device's kernel twice",
            good_scenario(
                {{"/codec",

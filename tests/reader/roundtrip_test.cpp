@@ -60,8 +60,9 @@ T random_value(const Limits& limits) {
   if constexpr (std::is_same_v<T, bool>) {
     return coin();
   } else if constexpr (std::is_integral_v<T>) {
-    const double low = limits.min.value_or(0), high = std::min(limits.max.value_or(9007199254740991.0),
-                                                               static_cast<double>(std::numeric_limits<T>::max()));
+    const double low = limits.min.value_or(0) + (limits.exclusive ? 1 : 0),
+                 high = std::min(limits.max.value_or(9007199254740991.0),
+                                 static_cast<double>(std::numeric_limits<T>::max()));
     if (coin()) return static_cast<T>(std::min(high, low + integer_between(0, 64)));
     return static_cast<T>(std::floor(std::min(high, low + positive_between(1, std::max(2.0, high)))));
   } else if constexpr (std::is_same_v<T, double>) {
@@ -124,8 +125,15 @@ void mend(Compressor& compressor) {
   if (auto* x = std::get_if<Atomo>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
 }
 
-/// Changes a random profile where kernels have one name, or knots are not in order.
+/// Changes a random profile where kernels have one name, or knots are not in order, and leaves one model of a type with
+/// a peak.
 void mend(DeviceProfile& profile) {
+  if (profile.kernel_models.size() > 1) profile.kernel_models.resize(1);
+  for (KernelModel& model : profile.kernel_models) {
+    model.dtype = profile.peaks.front().dtype;
+    if (model.tiling && !profile.processors) model.tiling.reset();
+    if (model.factors) model.factors = ShapeFactors{{1, 4}, {2}, {1, 3, 9}, {1, 0.5, 2, 1.25, 0.875, 3}};
+  }
   for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
     KernelEntry& kernel = profile.kernels[i];
     kernel.name += std::to_string(i);
