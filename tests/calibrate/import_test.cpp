@@ -106,7 +106,7 @@ TEST_CASE("all faults of a table come at once, each with its line") {
                                               "lab,fp32,add,forward,1,elements=10,-3us\n"
                                               "lab,fp99,add,forward,1,elements=10,3us\n"
                                               "lab,fp32,adder,forward,1,elements=10,3us\n"
-                                              "lab,fp32,add,forward,1,elemets=10,3us\n"
+                                              "lab,fp32,add,forward,1,element=10,3us\n"
                                               "lab,fp32,add,sideways,1,elements=10,3us\n"
                                               "lab,fp32,add,weight_gradient,1,elements=10,3us\n"
                                               "lab,fp32,linear,backward,1,in=5 out=5,3us\n"

@@ -128,9 +128,9 @@ grep -Eq "^elementwise +fp32 +any +12 +12 +0.0 / 0.0 %" out || fail "no row of s
 grep -Eq '"memory_share": 0\.5,' lab.json || fail "not half of the bandwidth"
 has lab.json '"source": "made up"'; has lab.json '"name": "lab"'
 run 0 import times.csv "${from_v100[@]}" --device lab -o kept.json --keep-launch; has kept.json '"launch": "5us"'
-sed -e 's/,forward/,sideways/' -e 's/elements=2000000/elemets=2/' times.csv >bad.csv
+sed -e 's/,forward/,sideways/' -e 's/elements=2000000/element=2/' times.csv >bad.csv
 run 3 import bad.csv "${from_v100[@]}" --device lab -o bad.json
-has err "bad.csv: line 2, pass: found \"sideways\""; has err "bad.csv: line 3, shape/elemets: found an unknown key"
+has err "bad.csv: line 2, pass: found \"sideways\""; has err "bad.csv: line 3, shape/element: found an unknown key"
 sed 2,9d times.csv >few.csv
 run 3 import few.csv "${from_v100[@]}" --device lab -o bad.json; has err "left out: elementwise, forward, in fp32: 4 rows; 10 or more determine a model"
 [[ ! -e bad.json && ! -e bad.json.partial ]] || fail "a file was left"

@@ -640,7 +640,7 @@ void add_networks(std::vector<BadScenario>& rows) {
            "that is \"topology/nics\" here", by_schema},
           {"a batch by Megatron's name", good_scenario({{"/workload/global_batch_size", 4096}}),
            "/workload/global_batch_size", "an unknown key", "global_batch", "global_batch", by_schema},
-          {"unknown profile", with({{"/profile", "v99"}}), "/workload/profile", "the unknown profile \"v99\"",
+          {"unknown profile", with({{"/profile", "v10"}}), "/workload/profile", "the unknown profile \"v10\"",
            "a100-datasheet, ", "did you mean \"v100\"?"},
           {"missing profile file", with({{"/profile", "no-device.json"}}), "/workload/profile",
            "\"no-device.json\", but there is no file", "an existing JSON file", "relative to the file"},
