@@ -36,12 +36,12 @@ std::string text_of(const Group& group) {
   return fmt::format("{}, {}, in {}", name_of(kind), name_of(pass), name_of(dtype));
 }
 
-std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& base, const std::vector<KernelRow>& rows,
+std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& rates, const std::vector<KernelRow>& rows,
                                                       std::vector<std::string>& left_out) {
   std::map<Group, std::vector<KernelSample>> samples;
   std::map<Group, int> several;
   for (const KernelRow& row : rows) {
-    const PassKernels layer = kernels_on(base, row.shape, row.batch, row.dtype);
+    const PassKernels layer = kernels_on(rates, row.shape, row.batch, row.dtype);
     const std::vector<LayerKernel>& kernels = pass_of(layer, row.pass);
     const bool is_product = kernels.front().kind == KernelKind::product;
     const Group group{kernels.front().kind, row.dtype, is_product ? KernelPass::forward : row.pass};
@@ -52,6 +52,24 @@ std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& base,
     left_out.push_back(fmt::format("{}: {} rows of several kernels, such as a product and its bias; give kernels apart",
                                    text_of(group), count));
   return samples;
+}
+
+/// "" for rows that a model can be fitted to.
+std::string reason_to_leave_out(const Group& group, const std::vector<KernelSample>& samples, const DeviceProfile& base,
+                                const DeviceProfile& rates) {
+  const auto& [kind, dtype, pass] = group;
+  for (const DeviceProfile* profile : {&base, &rates}) {
+    if (find_peak(*profile, dtype) == nullptr)
+      return fmt::format("{} has no peak for {}", profile->name, name_of(dtype));
+    if ((kind == KernelKind::product || kind == KernelKind::convolution) && !profile->processors)
+      return fmt::format("{} has no `processors`, over which tiles are spread", profile->name);
+  }
+  if (samples.size() < kLeastSamples)
+    return fmt::format("{} rows; {} or more determine a model", samples.size(), kLeastSamples);
+  if (std::all_of(samples.begin(), samples.end(),
+                  [&](const KernelSample& one) { return one.family == samples.front().family; }))
+    return "one family of shapes; another one judges the model";
+  return "";
 }
 
 std::string errors_text(const FitErrors& errors) {
@@ -68,34 +86,34 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
   profile.schema_version = kProfileVersion;
   profile.name = options.name;
   if (!options.description.empty()) profile.description = options.description;
-  const std::map<Group, std::vector<KernelSample>> all = samples_of(base, rows, result.left_out);
-  std::vector<Group> groups;
-  for (const auto& [group, samples] : all) groups.push_back(group);
-  for (const auto& [group, samples] : all) {
+  const std::map<Group, std::vector<KernelSample>> all = samples_of(rates, rows, result.left_out);
+  std::vector<Group> groups;  // those that get a model
+  for (const auto& [group, samples] : all)
+    if (const std::string reason = reason_to_leave_out(group, samples, base, rates); reason.empty())
+      groups.push_back(group);
+    else result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
+  for (const Group& group : groups) {
     const auto& [kind, dtype, pass] = group;
-    const PeakRate* peak = find_peak(rates, dtype);
-    const bool tiles = kind == KernelKind::product || kind == KernelKind::convolution;
-    std::string reason;
-    if (peak == nullptr) reason = fmt::format("{} has no peak for {}", rates.name, name_of(dtype));
-    else if (tiles && !rates.processors)
-      reason = fmt::format("{} has no `processors`, over which tiles are spread", rates.name);
-    else if (samples.size() < kLeastSamples)
-      reason = fmt::format("{} rows; {} or more determine a model", samples.size(), kLeastSamples);
-    if (!reason.empty()) {
-      result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
-      continue;
-    }
-    const DevicePeaks device{peak->rate, rates.memory_bandwidth.value, rates.processors ? rates.processors->value : 0};
+    const std::vector<KernelSample>& samples = all.at(group);
+    const DevicePeaks device{find_peak(rates, dtype)->rate, rates.memory_bandwidth.value,
+                             rates.processors ? rates.processors->value : 0};
     FittedModel fitted = fit_kernel_model(kind, dtype, samples, device, options.seed);
-    fitted.model.pass = pass_served(group, groups);
-    fitted.model.evidence = options.measured_on ? Evidence::transferred : Evidence::measured;
-    fitted.model.source = options.source;
-    if (options.keeps_launch) fitted.model.launch = base.launch_overhead.value;
+    KernelModel& model = fitted.model;
+    model.pass = pass_served(group, groups);
+    model.evidence = options.measured_on ? Evidence::transferred : Evidence::measured;
+    model.source = options.source;
+    if (fitted.assumed > 0)
+      model.source += fmt::format("; so few times leave {} of its constants assumed", fitted.assumed);
+    if (options.keeps_launch) model.launch = base.launch_overhead.value;
+    // On the other device a kernel is bound by arithmetic or by memory.
+    const double reach = (find_peak(base, dtype)->rate / find_peak(rates, dtype)->rate) /
+                         (base.memory_bandwidth.value / rates.memory_bandwidth.value);
+    model.spread = (1 + model.spread.value_or(0)) * std::max(reach, 1 / reach) - 1;
     std::erase_if(profile.kernel_models, [&](const KernelModel& old) {
-      return old.kind == kind && old.dtype == dtype && old.pass == fitted.model.pass;
+      return old.kind == kind && old.dtype == dtype && (!model.pass || old.pass == model.pass);
     });
-    profile.kernel_models.push_back(std::move(fitted.model));
-    result.kinds.push_back({kind, dtype, pass_served(group, groups), samples.size(), fitted.held_out});
+    result.kinds.push_back({kind, dtype, model.pass, samples.size(), fitted.held_out});
+    profile.kernel_models.push_back(std::move(model));
   }
   return result;
 }

@@ -36,18 +36,20 @@ struct Constant {
 
 /// The constants of a kind, those first that matter most.
 std::vector<Constant> constants_of(KernelKind kind) {
+  const bool tiles = kind == KernelKind::product || kind == KernelKind::convolution;
   const bool computes = kind == KernelKind::product || kind == KernelKind::convolution ||
                         kind == KernelKind::attention || kind == KernelKind::recurrent;
   // A norm that reads once what is counted twice reaches 1.5.
   std::vector<Constant> all = {
       {1e-8, 3e-4, 4e-6, [](KernelModel& model, double value) { model.launch = Seconds(value); }},
-      {0.02, computes ? 1 : 1.6, 0.8, [](KernelModel& model, double value) { model.memory_share = value; }}};
+      {tiles ? 0.3 : 0.02, computes ? 1 : 1.6, 0.8,
+       [](KernelModel& model, double value) { model.memory_share = value; }}};
   if (!computes) return all;
   // Winograd's algorithm may save more than the profile's gain says.
   all.insert(all.begin(), {0.02, 1.2, 0.8, [](KernelModel& model, double value) { model.share = value; }});
   all.push_back({1, 16, 3, [](KernelModel& model, double value) { model.bend = value; }});
   if (kind == KernelKind::attention) {
-    all.push_back({0.01, 5000, 50, [](KernelModel& model, double value) { model.half_m = value; }});
+    all.insert(all.begin() + 1, {0.01, 5000, 50, [](KernelModel& model, double value) { model.half_m = value; }});
     all.push_back({0.01, 500, 10, [](KernelModel& model, double value) { model.half_k = value; }});
   } else if (kind != KernelKind::recurrent) {
     all.push_back({0.5, 200, 20, [](KernelModel& model, double value) { model.tiling->half_tile = value; }});
@@ -118,11 +120,16 @@ KernelModel rounded(KernelModel model) {
   return model;
 }
 
+/// The first constants of a kind, as many as so many samples determine.
+std::size_t fitted_constants(KernelKind kind, std::size_t samples) {
+  return std::min(constants_of(kind).size(), std::max<std::size_t>(2, samples / kSamplesEach));
+}
+
 KernelModel fit_constants(const KernelModel& start, const Samples& samples, const DevicePeaks& device) {
   KernelModel begin = start;
   std::vector<Constant> constants = constants_of(start.kind);
   for (const Constant& one : constants) one.set(begin, one.start);
-  constants.resize(std::min(constants.size(), std::max<std::size_t>(2, samples.size() / kSamplesEach)));
+  constants.resize(fitted_constants(start.kind, samples.size()));
   Samples some;  // evenly spread over the samples
   for (std::size_t i = 0; i < std::min(samples.size(), kMostSamples); ++i)
     some.push_back(samples[i * samples.size() / std::min(samples.size(), kMostSamples)]);
@@ -193,7 +200,7 @@ std::map<std::string, std::size_t> numbered(const std::vector<KernelSample>& sam
   return numbers;
 }
 
-/// The samples in random order of their families, those with `held` apart.
+/// The samples, those of families with `held` apart.
 std::pair<Samples, Samples> parted(const std::vector<KernelSample>& samples,
                                    const std::map<std::string, std::size_t>& numbers,
                                    const std::function<bool(std::size_t)>& held) {
@@ -225,7 +232,8 @@ FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<Ker
   FittedModel result;
   Judged judged;
   if (samples.size() >= kManySamples) {
-    const double fitted_families = kFittedShare * static_cast<double>(numbers.size());
+    // At least one family is held out.
+    const double fitted_families = std::floor(kFittedShare * static_cast<double>(numbers.size()));
     const auto [fitted, held_out] =
         parted(samples, numbers, [&](std::size_t number) { return static_cast<double>(number) >= fitted_families; });
     result.model = fit_all(start, fitted, device);
@@ -244,6 +252,7 @@ FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<Ker
     result.held_out = summary_of(judged, all.size());
   }
   result.model.errors = result.held_out.all;
+  result.assumed = static_cast<int>(constants_of(kind).size() - fitted_constants(kind, samples.size()));
   std::vector<double> factors;
   for (const auto& [ratio, time] : judged) factors.push_back(std::max(ratio, 1 / ratio) - 1);
   result.model.spread = rounded(quantile(factors, 0.9));

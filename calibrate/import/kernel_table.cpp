@@ -23,7 +23,7 @@ constexpr std::array<const char*, 7> kColumns = {"device", "dtype", "layer", "pa
 enum Column { device, dtype, layer, pass, batch, shape, time };
 
 /// Fields of a shape that vary within a family.
-const std::set<std::string> kWithinFamily = {"rows", "sequence", "memory", "steps", "elements"};
+const std::set<std::string> kWithinFamily = {"rows", "sequence", "memory", "steps"};
 constexpr const char* kBackward = "backward";
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -33,6 +33,7 @@ std::vector<std::string> cells_of(const std::string& line) {
     const auto begin = cell.find_first_not_of(" \t\r"), end = cell.find_last_not_of(" \t\r");
     cells.push_back(begin == std::string::npos ? "" : cell.substr(begin, end - begin + 1));
   }
+  if (line.ends_with(',')) cells.emplace_back();
   return cells;
 }
 
@@ -108,6 +109,8 @@ class TableReader {
       const auto equals = word.find('=');
       if (equals == std::string::npos)
         fault("\"" + word + "\" in a shape", "field=value", "such as in=1024 out=4096 rows=512");
+      else if (object.contains(word.substr(0, equals)))
+        fault("\"" + word + "\" in a shape", "each field once, and the kind in column layer", "remove it");
       else object[word.substr(0, equals)] = json_of(word.substr(equals + 1));
     }
     take(Json(cell(dtype)), "dtype", row.dtype);

@@ -23,8 +23,8 @@ struct KernelRow {
   LayerShape shape;
   int batch = 1;
   KernelPass pass = KernelPass::forward;
-  /// The shape without batch, rows and positions: kernels of one family share a layer's parameters. The whole shape
-  /// where nothing else is left.
+  /// The shape without batch, rows, positions and steps: kernels of one family share a layer's parameters. The whole
+  /// shape where nothing else is left.
   std::string family;
   Seconds time{};  ///< median of the rows with this shape
 };

@@ -113,14 +113,18 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 }
 
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype) {
-  const KernelModel* second = nullptr;  // of any pass, else of another type
+  // Own type and pass, own type, another type's pass, another type: 3, 2, 1, 0.
+  const KernelModel* best = nullptr;
+  int best_rank = -1;
   for (const KernelModel& model : profile.kernel_models) {
     if (model.kind != kind || (model.pass && model.pass != pass)) continue;
-    if (model.dtype == dtype && model.pass) return &model;  // before one of any pass
-    if (model.dtype == dtype) second = &model;
-    else if (!second && stands_in(profile, model, dtype)) second = &model;
+    if (model.dtype != dtype && !stands_in(profile, model, dtype)) continue;
+    const int rank = (model.dtype == dtype ? 2 : 0) + (model.pass ? 1 : 0);
+    if (rank <= best_rank) continue;
+    best = &model;
+    best_rank = rank;
   }
-  return second;
+  return best;
 }
 
 bool covers(const KernelModel& model, const KernelWork& work) {

@@ -12,8 +12,9 @@
 //     a = W · (2·h·w·(k/s)/(peak/P · share_A) + wave),   share_A = share/(1 + (half_tile/A)²),   A = h·w/(h + w)
 //     W = tail·⌈x⌉ + (1 - tail)·max(x, 1),               x = ⌈m/h⌉·⌈n/w⌉·s·products/P
 //
-// A is the operations for each element that a tile loads, up to a constant. A split product also writes and reads its
-// s parts in fp32, and `split` sums them. The library is taken to choose the quickest of the tiles and splits below.
+// A is the operations for each element that a tile loads, up to a constant. A tile's part of the depth is 32 or more, and
+// Winograd's algorithm executes only a part of k. A split product also writes and reads its s parts in fp32; `split`, the
+// time to sum them, is added after the bend. The library is taken to choose the quickest of the tiles and splits below.
 // The model is that of cuBLAS's and CUTLASS's kernels (NVIDIA, Matrix Multiplication Background User's Guide: tile and
 // wave quantization).
 #pragma once
@@ -25,7 +26,7 @@ namespace stepcast {
 
 /// The device's rates that a kernel model refers to.
 struct DevicePeaks {
-  FlopsPerSecond peak;  ///< of the model's type
+  FlopsPerSecond peak;  ///< of the kernels' type
   BytesPerSecond bandwidth;
   int processors = 0;    ///< 0: not known; a tiling needs them
   double sustained = 1;  ///< share of a lone kernel's rates that one in a step keeps

@@ -46,7 +46,11 @@ class LaunchQueue {
   /// By how much later the device is done with n more equal kernels that take `time` together. The i-th is launched i
   /// launches from now on, and n - i + 1 of them follow from there. The latest of these ends is that of i = 1 or n.
   Seconds add(double n, Seconds time) {
-    if (n == 0 || launch_ == Seconds{}) return time;
+    if (launch_ == Seconds{}) return time;
+    if (n == 0) {
+      done_ += time;
+      return time;
+    }
     const Seconds before = done_;
     done_ = std::max({done_ + time, host_ + launch_ + time, host_ + launch_ * n + time / n});
     host_ += launch_ * n;

@@ -1,6 +1,8 @@
 #include "models/workload/timing_notes.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,20 +67,27 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   return text;
 }
 
-/// The kinds of kernels that this table's type has unmeasured models for: "product, norm transferred".
+/// The kinds of this table's kernels whose models are unmeasured: "product, norm transferred". @pre listed
 std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& profile) {
   if (profile.kernel_models.empty()) return "";
-  std::string text;
-  for (const Evidence evidence : kUnmeasured) {
-    std::vector<std::string_view> names;
-    if (profile.sustained && profile.sustained->evidence == evidence) names.emplace_back("sustained share");
-    for (const KernelModel& model : profile.kernel_models)
-      if (model.dtype == compute_dtype_of(listed) && model.evidence == evidence &&
-          std::find(names.begin(), names.end(), name_of(model.kind)) == names.end())
-        names.push_back(name_of(model.kind));
-    if (!names.empty())
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
+  const Dtype dtype = compute_dtype_of(listed);
+  std::map<Evidence, std::set<std::string_view>> names;
+  if (profile.sustained) names[profile.sustained->evidence].insert("sustained share");
+  for (const Layer& layer : listed.layers) {
+    const PassKernels kernels = kernels_on(profile, *layer.shape, 1, dtype);
+    const auto collect = [&](const std::vector<LayerKernel>& part, KernelPass pass) {
+      for (const LayerKernel& kernel : part)
+        if (const KernelModel* model = find_model(profile, kernel.kind, pass, dtype))
+          names[model->evidence].insert(name_of(kernel.kind));
+    };
+    collect(kernels.forward, KernelPass::forward);
+    collect(kernels.data_gradient, KernelPass::data_gradient);
+    collect(kernels.weight_gradient, KernelPass::weight_gradient);
   }
+  std::string text;
+  for (const Evidence evidence : kUnmeasured)
+    if (const auto found = names.find(evidence); found != names.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(found->second, ", "), name_of(evidence));
   return text;
 }
 
@@ -237,7 +246,7 @@ Notes timing_notes(const WorkloadTable& table) {
                      profile.name, constants)});
   if (const Seconds waiting = wait_for_host(table); waiting > Seconds{})
     notes.push_back({NoteCode::host_launches,
-                     fmt::format("the device waits {} a pass for the host, whose code launches a kernel in {} ({})",
+                     fmt::format("forward and backward wait {} for the host, whose code launches a kernel in {} ({})",
                                  human_text(waiting), human_text(profile.host_launch->value),
                                  name_of(profile.host_launch->evidence))});
   if (const std::string kinds = unmeasured_kinds(listed, profile); !kinds.empty())

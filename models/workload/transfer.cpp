@@ -10,6 +10,14 @@
 namespace stepcast {
 namespace {
 
+/// s: nine of ten factors are within 1/(1 + s) and 1 + s.
+double most_factors_within(const ShapeFactors& factors) {
+  std::vector<double> away;
+  for (const double factor : factors.factors) away.push_back(std::max(factor, 1 / factor) - 1);
+  std::sort(away.begin(), away.end());
+  return away[away.size() * 9 / 10];
+}
+
 class Transfer {
  public:
   Transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to)
@@ -42,7 +50,13 @@ class Transfer {
     result.launch_overhead.value *= 1 / clock_;
     mark(result.launch_overhead);
     result.clock = to_.clock;
-    if (to_.processors) result.processors = to_.processors;
+    const bool tiles = std::any_of(measured_.kernel_models.begin(), measured_.kernel_models.end(),
+                                   [](const KernelModel& model) { return model.tiling.has_value(); });
+    if (tiles && !to_.processors)
+      throw TransferError(fmt::format(
+          "the profile \"{}\" spreads tiles over processors, and \"{}\" lacks their number; add `processors` to it",
+          measured_.name, to_.name));
+    result.processors = to_.processors;
     mark(result.compute_efficiency);
     if (result.attention_efficiency) mark(*result.attention_efficiency);
     mark(result.memory_efficiency);
@@ -114,6 +128,7 @@ class Transfer {
     }
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(model.dtype)));
     model.errors.reset();
+    if (model.factors) model.spread = widened(*model.spread, most_factors_within(*model.factors));
     model.factors.reset();
     mark(model);
   }

@@ -23,8 +23,8 @@ PROFILES = ROOT / "scenarios" / "profiles"
 
 AICONFIGURATOR = "NVIDIA, aiconfigurator at 095f58a (Apache-2.0)"
 DEEPBENCH = "Baidu, DeepBench at da81ba7 (Apache-2.0), cuBLAS and cuDNN called directly"
-NEUSIGHT = ("Lee et al., ASPLOS 2025, NeuSight at 6945927 (MIT), PyTorch 2.1; its times hold the launch of a "
-            "synchronised call, in whose place the assumed launch stands")
+NEUSIGHT = ("Lee et al., ASPLOS 2025, NeuSight at 6945927 (MIT), PyTorch 2.1, the assumed launch "
+            "in place of its synchronised calls'")
 VIDUR = "Microsoft, Vidur at 7d47513 (MIT), kernels of vLLM in fp16"
 CUDNN = "NVIDIA, cudnn-frontend at 3929da2 (MIT)"
 
@@ -123,7 +123,10 @@ def deepbench_products(folder, device):
     for row in rows(folder, "deepbench_gemm.csv"):
         if row["device"] == device and row["dtype"] in DTYPES:
             name = LAYOUTS[row["ta"] + row["tb"]]
-            yield product(device, DTYPES[row["dtype"]], row["m"], row["n"], row["k"], row["ms"], name)
+            m, n = row["m"], row["n"]
+            if name != "weight_gradient":  # n is the batch there; the transposed product has it as rows
+                m, n = n, m
+            yield product(device, DTYPES[row["dtype"]], m, n, row["k"], row["ms"], name)
 
 
 def deepbench_convolutions(folder, device):
@@ -195,8 +198,8 @@ SUSTAINED = {
              "ResNet-50's, which no fit saw, is then met within 1 %"),
     "p100": (0.892, "assumed", "that of the V100"),
     "titan-xp": (0.892, "assumed", "that of the V100"),
-    "a100": (0.809, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.793 to 0.826"),
-    "h100": (0.616, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.574 to 0.658; software of 2023"),
+    "a100": (0.808, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.791 to 0.824"),
+    "h100": (0.619, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.576 to 0.662; software of 2023"),
 }
 
 
@@ -229,7 +232,7 @@ def make(name, calibrate, folder):
                 for row in reader(folder, device):
                     print(*row[:-1], f"{row[-1]}ms", sep=",", file=out)
             digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()[:12]
-            subprocess.run([calibrate, "import", table, "--base", base, "--source", f"{source}; {file}, SHA-256 {digest}",
+            subprocess.run([calibrate, "import", table, "--base", base, "--source", f"{source}, {device}; {file}, SHA-256 {digest}",
                             "--name", name, "-o", fitted, *further], check=True)
             base = fitted
         models = json.loads(fitted.read_text())["kernel_models"]
@@ -295,6 +298,8 @@ def write_tables():
 
 def main(calibrate, kernels=None, *names):
     if calibrate != "--tables":
+        if kernels is None:
+            sys.exit(__doc__)
         for name in names or [*TABLES, *TRANSFERS]:
             if name in TABLES:
                 make(name, calibrate, pathlib.Path(kernels))
@@ -304,4 +309,6 @@ def main(calibrate, kernels=None, *names):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -98,7 +98,7 @@ TEST_CASE("columns may have any order, and others stand beside them") {
       "time,shape,note,batch,pass,layer,dtype,device\n9us,elements=4096,seen twice,1,forward,add,fp32,lab\n", "t.csv");
   REQUIRE(table.rows.size() == 1);
   CHECK(table.rows[0].time == 9_us);
-  CHECK(table.rows[0].family == "add elements=4096 1");  // nothing else tells it from others
+  CHECK(table.rows[0].family == "add elements=4096");
 }
 
 TEST_CASE("all faults of a table come at once, each with its line") {
@@ -120,6 +120,9 @@ TEST_CASE("all faults of a table come at once, each with its line") {
       return fault.file == "t.csv" && (fault.pointer + ",").starts_with(fmt::format("line {},", line));
     }));
   }
+  CHECK(faults_of(std::string(kHeader) + "lab,fp32,add,forward,1,kind=multiply elements=10,3us\n").front().found ==
+        "\"kind=multiply\" in a shape");
+  CHECK(faults_of(std::string(kHeader) + "lab,fp32,add,forward,1,elements=1 elements=10,3us\n").size() == 1);
   const std::vector<Fault> missing = faults_of("device,layer,pass,shape,time\n");
   REQUIRE(missing.size() == 2);
   CHECK(missing[0].found == "no column \"dtype\"");
