@@ -214,6 +214,41 @@ TEST_CASE("the base keeps what the rows say nothing about") {
   CHECK(import.left_out[2] == "elementwise, forward, in fp32: 9 rows; 10 or more determine a model");
 }
 
+TEST_CASE("one family of shapes makes no model, since nothing would judge it") {
+  std::vector<KernelRow> rows = products_by(product_truth(), 1, 0);  // 14 numbers of rows, one weight
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  CHECK(import.kinds.empty());
+  REQUIRE(import.left_out.size() == 1);
+  CHECK(import.left_out[0] == "product, forward, in fp32: one family of shapes; another one judges the model");
+}
+
+TEST_CASE("a model of any pass takes the place of the base's for single passes") {
+  std::vector<KernelRow> rows;
+  for (int i = 1; i <= 12; ++i)
+    rows.push_back({"lab", Dtype::fp32, LayerNorm{64 * i, 512, true, false}, 1, KernelPass::forward, std::to_string(i),
+                    5_us + 1_us * i});
+  for (int i = 1; i <= 3; ++i)  // too few for a model, so the forward's serves this pass too
+    rows.push_back({"lab", Dtype::fp32, LayerNorm{64 * i, 512, true, false}, 1, KernelPass::data_gradient,
+                    std::to_string(i), 9_us});
+  DeviceProfile with_old = base();
+  KernelModel forward;
+  forward.kind = KernelKind::norm;
+  forward.pass = KernelPass::forward;
+  with_old.kernel_models = {forward};
+  const Import import = import_kernels(with_old, rows, {"lab", "", "new"});
+  REQUIRE(import.profile.kernel_models.size() == 1);
+  CHECK_FALSE(import.profile.kernel_models[0].pass);
+  CHECK(import.profile.kernel_models[0].source == "new");
+  CHECK(import.left_out.size() == 1);
+}
+
+TEST_CASE("few rows leave constants assumed, and the source says how many") {
+  const std::vector<KernelRow> rows =
+      products_by(product_truth(), 2, 0);  // 28 rows: a constant for each four, of eight
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  CHECK(import.profile.kernel_models.at(0).source == "test; so few times leave 1 of its constants assumed");
+}
+
 TEST_CASE("times of another device give its shares, marked as transferred") {
   DeviceProfile other = base();
   other.name = "other";
@@ -233,4 +268,5 @@ TEST_CASE("times of another device give its shares, marked as transferred") {
   CHECK(model.memory_share == Approx(0.5).epsilon(0.01));
   CHECK(model.launch.si() == Approx(5e-6).epsilon(0.02));
   CHECK(import.profile.memory_bandwidth.value == BytesPerSecond(1e12));
+  CHECK(model.spread.value() >= 1);  // bound by arithmetic, it would be as quick there, with twice the bandwidth
 }

@@ -162,6 +162,10 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
   CHECK(find_model(profile, KernelKind::pool, KernelPass::forward, Dtype::fp32) == nullptr);
   DeviceProfile slower = profile;
   slower.peaks[1].rate = FlopsPerSecond(2e12);
+  // The own type's model of any pass comes before another type's of this one.
+  KernelModel others = forward;
+  others.dtype = Dtype::bf16;
+  CHECK(find_model(profile_with({others, any}), KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 3_us);
   CHECK(find_model(slower, KernelKind::product, KernelPass::forward, Dtype::fp16) == nullptr);
 }
 
@@ -242,6 +246,8 @@ TEST_CASE("transferred, a model keeps its shares and takes the other device's ra
   CHECK(moved.spread.value() >= 2);
   CHECK_FALSE(moved.errors);
   CHECK_FALSE(moved.factors);
+  to.processors.reset();
+  CHECK_THROWS_AS(transfer(measured, from, to, "other"), TransferError);
 }
 
 TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
