@@ -33,20 +33,9 @@ std::vector<double> powers_of_two(const std::vector<ShapeRatio>& ratios, double 
 /// A row for each ratio: its weights on the knots.
 Matrix weights_of(const std::vector<ShapeRatio>& ratios, const ShapeFactors& grid) {
   Entries entries;
-  for (std::size_t row = 0; row < ratios.size(); ++row) {
-    const ProductShape& shape = ratios[row].shape;
-    const KnotPosition m = position_at(grid.m, shape.m), n = position_at(grid.n, shape.n),
-                       k = position_at(grid.k, shape.k);
-    for (int corner = 0; corner < 8; ++corner) {
-      const std::size_t up[] = {corner & 1 ? 1U : 0U, corner & 2 ? 1U : 0U, corner & 4 ? 1U : 0U};
-      const double weight =
-          (up[0] ? m.share : 1 - m.share) * (up[1] ? n.share : 1 - n.share) * (up[2] ? k.share : 1 - k.share);
-      if (weight == 0) continue;
-      const std::size_t column =
-          ((m.index + up[0]) * grid.n.size() + n.index + up[1]) * grid.k.size() + k.index + up[2];
-      entries.emplace_back(static_cast<int>(row), static_cast<int>(column), weight);
-    }
-  }
+  for (std::size_t row = 0; row < ratios.size(); ++row)
+    for (const WeightedKnot& knot : knots_around(grid, ratios[row].shape))
+      if (knot.weight != 0) entries.emplace_back(static_cast<int>(row), static_cast<int>(knot.index), knot.weight);
   Matrix weights(static_cast<int>(ratios.size()), static_cast<int>(grid.m.size() * grid.n.size() * grid.k.size()));
   weights.setFromTriplets(entries.begin(), entries.end());
   return weights;

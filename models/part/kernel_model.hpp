@@ -14,7 +14,7 @@
 
 namespace stepcast {
 
-/// What a kernel computes. Kernels of one kind share their constants.
+/// The computation of a kernel. Kernels of one kind share their constants.
 enum class KernelKind { product, convolution, attention, norm, elementwise, pool, softmax, embedding, recurrent };
 
 template <>

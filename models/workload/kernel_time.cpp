@@ -16,13 +16,6 @@ constexpr double kSplits[] = {1, 2, 4, 8, 16};
 /// A tile's part of the depth is no shorter.
 constexpr double kLeastDepth = 32;
 
-/// (a^k + b^k)^(1/k), in a form that cannot underflow.
-Seconds bent(Seconds a, Seconds b, double k) {
-  const Seconds longer = std::max(a, b), shorter = std::min(a, b);
-  if (longer == Seconds{}) return longer;
-  return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
-}
-
 Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const ProductShape& shape,
                    const DevicePeaks& device) {
   const Tiling& tiling = *model.tiling;
@@ -75,7 +68,11 @@ bool stands_in(const DeviceProfile& profile, const KernelModel& model, Dtype dty
   return peak && other && peak->rate == other->rate;
 }
 
-}  // namespace
+/// Where a value lies between the knots of an axis: `share` of the way from one to the next, in the logarithm.
+struct KnotPosition {
+  std::size_t index = 0;
+  double share = 0;
+};
 
 KnotPosition position_at(const std::vector<double>& knots, double value) {
   const auto above = std::upper_bound(knots.begin(), knots.end(), value);
@@ -85,22 +82,43 @@ KnotPosition position_at(const std::vector<double>& knots, double value) {
   return {index, std::log(value / knots[index]) / std::log(knots[index + 1] / knots[index])};
 }
 
-double factor_at(const ShapeFactors& factors, const ProductShape& shape) {
-  const KnotPosition m = position_at(factors.m, shape.m), n = position_at(factors.n, shape.n),
-                     k = position_at(factors.k, shape.k);
-  double logarithm = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    std::size_t index = 0;
-    double weight = 1;
-    const auto take = [&](const KnotPosition& at, std::size_t knots, bool upper) {
-      weight *= upper ? at.share : 1 - at.share;
-      index = index * knots + at.index + (upper ? 1 : 0);
+}  // namespace
+
+Seconds bent(Seconds a, Seconds b, double k) {
+  const Seconds longer = std::max(a, b), shorter = std::min(a, b);
+  if (longer == Seconds{}) return longer;
+  return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
+}
+
+void scale_fixed_times(KernelModel& model, double factor) {
+  model.launch *= factor;
+  if (!model.tiling) return;
+  model.tiling->wave *= factor;
+  model.tiling->split *= factor;
+}
+
+std::array<WeightedKnot, 8> knots_around(const ShapeFactors& grid, const ProductShape& shape) {
+  const KnotPosition m = position_at(grid.m, shape.m), n = position_at(grid.n, shape.n),
+                     k = position_at(grid.k, shape.k);
+  std::array<WeightedKnot, 8> knots;
+  for (unsigned corner = 0; corner < knots.size(); ++corner) {
+    WeightedKnot& knot = knots[corner];
+    knot.weight = 1;
+    const auto take = [&](const KnotPosition& at, std::size_t size, bool upper) {
+      knot.weight *= upper ? at.share : 1 - at.share;
+      knot.index = knot.index * size + at.index + (upper ? 1 : 0);
     };
-    take(m, factors.m.size(), corner & 1);
-    take(n, factors.n.size(), corner & 2);
-    take(k, factors.k.size(), corner & 4);
-    if (weight > 0) logarithm += weight * std::log(factors.factors[index]);
+    take(m, grid.m.size(), corner & 1);
+    take(n, grid.n.size(), corner & 2);
+    take(k, grid.k.size(), corner & 4);
   }
+  return knots;
+}
+
+double factor_at(const ShapeFactors& factors, const ProductShape& shape) {
+  double logarithm = 0;
+  for (const WeightedKnot& knot : knots_around(factors, shape))
+    if (knot.weight > 0) logarithm += knot.weight * std::log(factors.factors[knot.index]);
   return std::exp(logarithm);
 }
 

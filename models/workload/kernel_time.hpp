@@ -19,6 +19,9 @@
 // wave quantization).
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include "models/part/profile.hpp"
 #include "models/workload/layer_work.hpp"
 
@@ -36,16 +39,22 @@ struct DevicePeaks {
 /// @pre a model with a tiling has processors
 Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device);
 
+/// (a^k + b^k)^(1/k) of two times, in a form that cannot underflow: the longer one, with a smooth bend where both are as
+/// long.
+Seconds bent(Seconds a, Seconds b, double k);
+
+/// Multiplies a model's fixed times: launch, wave and split.
+void scale_fixed_times(KernelModel& model, double factor);
+
+/// The knots around a shape and their weights, which add up to 1. Outside the grid the nearest knots count.
+struct WeightedKnot {
+  std::size_t index = 0;  ///< of the factor
+  double weight = 0;
+};
+std::array<WeightedKnot, 8> knots_around(const ShapeFactors& grid, const ProductShape& shape);
+
 /// The factor of a product's shape.
 double factor_at(const ShapeFactors& factors, const ProductShape& shape);
-
-/// Where a value lies between the knots of an axis: between knot `index` and the next, `share` of the way from one to
-/// the other in the logarithm. Outside it is at the nearest knot.
-struct KnotPosition {
-  std::size_t index = 0;
-  double share = 0;
-};
-KnotPosition position_at(const std::vector<double>& knots, double value);
 
 /// The profile's model of a kind, type and pass, or of the kind and type in any pass; null if there is none. A type
 /// without a model takes another's where the kernels are taken to reach the same shares: fp16 and bf16 with equal peaks,

@@ -135,12 +135,7 @@ Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dty
 Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype, double efficiency) {
   const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * efficiency);
   const Seconds traffic = work.bytes / (profile.memory_bandwidth.value * profile.memory_efficiency.value);
-  const Seconds longer = std::max(arithmetic, traffic), shorter = std::min(arithmetic, traffic);
-  const Seconds launches = profile.launch_overhead.value * work.kernels;
-  if (longer == Seconds{}) return launches;
-  // The form longer · (1 + x^k)^(1/k) cannot underflow, unlike a^k.
-  const double k = profile.bend.value;
-  return launches + longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
+  return profile.launch_overhead.value * work.kernels + bent(arithmetic, traffic, profile.bend.value);
 }
 
 bool same_work(const LayerShape& a, const LayerShape& b) { return work_alone(a) == work_alone(b); }
@@ -232,21 +227,23 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   timed.update = time_of(update_of(timed, profile), profile) * corrections.update;
   LaunchQueue queue(profile.host_launch ? profile.host_launch->value : Seconds{});
   const Dtype dtype = compute_dtype_of(table);
+  std::vector<LayerTimes> times;
+  std::vector<LayerWork> work;  // the queue's kernels
   for (Layer& layer : timed.layers) {
-    const double kernels = work_on(profile, *layer.shape, batch, dtype).forward.kernels;
-    layer.forward = queue.add(kernels, times_of(profile, *layer.shape, batch, dtype).forward) * corrections.forward;
+    times.push_back(times_of(profile, *layer.shape, batch, dtype));
+    work.push_back(work_of(*layer.shape, batch, dtype));
+    layer.forward = queue.add(work.back().forward.kernels, times.back().forward) * corrections.forward;
   }
-  for (auto layer = timed.layers.rbegin(); layer != timed.layers.rend(); ++layer) {
-    const LayerWork work = work_on(profile, *layer->shape, batch, dtype);
-    const LayerTimes times = times_of(profile, *layer->shape, batch, dtype);
-    Seconds time = times.weight_gradient;
-    double kernels = work.weight_gradient.kernels;
-    if (&*layer != &timed.layers.front()) {  // the input needs no gradient
-      time += times.data_gradient;
-      kernels += work.data_gradient.kernels;
+  for (std::size_t i = timed.layers.size(); i-- > 0;) {
+    Layer& layer = timed.layers[i];
+    Seconds time = times[i].weight_gradient;
+    double kernels = work[i].weight_gradient.kernels;
+    if (i > 0) {  // the input needs no gradient
+      time += times[i].data_gradient;
+      kernels += work[i].data_gradient.kernels;
     }
-    layer->backward = queue.add(kernels, time) * corrections.backward;
-    layer->shape.reset();
+    layer.backward = queue.add(kernels, time) * corrections.backward;
+    layer.shape.reset();
   }
   compute_again(recomputed_blocks(timed), timed.layers);
   timed.recomputation = Recomputation::none;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/workload/kernel_time.hpp"
 #include "models/workload/layer_times.hpp"
 
 namespace stepcast {
@@ -95,11 +96,7 @@ DeviceProfile at_side(DeviceProfile profile, Side side, Dtype dtype) {
   const double unmeasured = known ? factor(known->spread) : 1;
   for (KernelModel& model : profile.kernel_models) {
     const double own = factor(model.spread);
-    model.launch *= own;
-    if (model.tiling) {
-      model.tiling->wave *= own;
-      model.tiling->split *= own;
-    }
+    scale_fixed_times(model, own);
     // Peak and bandwidth move below by their own spread, which this model's replaces.
     if (const PeakRate* peak = find_peak(profile, model.dtype)) model.share *= unmeasured * factor(peak->spread) / own;
     model.memory_share *= unmeasured * factor(profile.memory_bandwidth.spread) / own;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/workload/kernel_time.hpp"
 #include "models/workload/layer_times.hpp"
 
 namespace stepcast {
@@ -121,11 +122,7 @@ class Transfer {
   /// Its shares hold for the new peak and bandwidth; its fixed times scale with the clock. Factors by shape tell one
   /// device's library: between the A100 and the H100 they made products no better than their constants alone.
   void rescale(KernelModel& model) const {
-    model.launch *= 1 / clock_;
-    if (model.tiling) {
-      model.tiling->wave *= 1 / clock_;
-      model.tiling->split *= 1 / clock_;
-    }
+    scale_fixed_times(model, 1 / clock_);
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(model.dtype)));
     model.errors.reset();
     if (model.factors) model.spread = widened(*model.spread, most_factors_within(*model.factors));

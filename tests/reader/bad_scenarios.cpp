@@ -534,6 +534,11 @@ void add_networks(std::vector<BadScenario>& rows) {
     for (const auto& [pointer, value] : changes) table[Json::json_pointer(pointer)] = value;
     return good_scenario({{"/workload", table}});
   };
+  const auto with_models = [&](const char* models, bool has_processors = true) {
+    Json profile = {{"from", "v100-datasheet"}, {"kernel_models", json(models)}};
+    if (!has_processors) profile["processors"] = nullptr;
+    return with({{"/profile", profile}});
+  };
   const auto with_kernels = [&](const char* kernels) {
     return with({{"/profile", Json{{"from", "v100-datasheet"}, {"kernels", json(kernels)}}}});
   };
@@ -717,45 +722,25 @@ void add_networks(std::vector<BadScenario>& rows) {
                R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}, {"name": "cast", "launch": "6us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}])"),
            "/workload/profile/kernels/1/name", "\"cast\" a second time", "one entry for each kernel"},
           {"a tiling without processors",
-           with(
-               {{"/profile",
-                 Json{
-                     {"from", "v100-datasheet"},
-                     {"processors", nullptr},
-                     {"kernel_models",
-                      json(
-                          R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "tiling": {"half_tile": 20, "wave": "1us", "tail": 1, "split": "2us"}}])")}}}}),
+           with_models(
+               R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "tiling": {"half_tile": 20, "wave": "1us", "tail": 1, "split": "2us"}}])",
+               false),
            "/workload/profile/kernel_models/0/tiling", "a tiling, but no processors", "a profile with `processors`"},
           {"a model of a type without a peak",
-           with(
-               {{"/profile",
-                 Json{
-                     {"from", "v100-datasheet"},
-                     {"kernel_models",
-                      json(
-                          R"([{"kind": "norm", "dtype": "bf16", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
+           with_models(
+               R"([{"kind": "norm", "dtype": "bf16", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])"),
            "/workload/profile/kernel_models/0/dtype", "bf16", "a type that `peaks` has"},
           {"a model twice",
-           with(
-               {{"/profile",
-                 Json{
-                     {"from", "v100-datasheet"},
-                     {"kernel_models",
-                      json(
-                          R"([{"kind": "norm", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}, {"kind": "norm", "dtype": "fp32", "launch": "6us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])")}}}}),
+           with_models(
+               R"([{"kind": "norm", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"}, {"kind": "norm", "dtype": "fp32", "launch": "6us", "memory_share": 0.8, "evidence": "measured", "source": "x"}])"),
            "/workload/profile/kernel_models/1", "norm in fp32 a second time", "one model for each kind, type and pass"},
           {"factors that are too few",
-           with(
-               {{"/profile",
-                 Json{
-                     {"from", "v100-datasheet"},
-                     {"kernel_models",
-                      json(
-                          R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [1, 2], "n": [1], "k": [4, 8], "factors": [1, 1, 1]}}])")}}}}),
+           with_models(
+               R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [1, 2], "n": [1], "k": [4, 8], "factors": [1, 1, 1]}}])"),
            "/workload/profile/kernel_models/0/factors/factors", "3 factors", "4, one for each knot of m, n and k"},
           {"knots of factors out of order",
-           with(
-               {{"/profile", Json{{"from", "v100-datasheet"}, {"kernel_models", json(R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [2, 1], "n": [1], "k": [4], "factors": [1, 1]}}])")}}}}),
+           with_models(
+               R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [2, 1], "n": [1], "k": [4], "factors": [1, 1]}}])"),
            "/workload/profile/kernel_models/0/factors/m", "2 knots",
            "at least one knot, each larger than the one before"},
           {"a codec device's kernel twice",
