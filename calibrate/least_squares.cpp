@@ -1,5 +1,6 @@
 #include "calibrate/least_squares.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -31,6 +32,48 @@ Eigen::MatrixXd columns(const Eigen::MatrixXd& a, unsigned free) {
   for (Eigen::Index j = 0, to = 0; j < a.cols(); ++j)
     if ((free >> j) & 1U) part.col(to++) = a.col(j);
   return part;
+}
+
+/// The columns of the least squares with coefficients of at least 0, among those of `every`, by the active sets of
+/// Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23). The column of the steepest descent is freed;
+/// columns whose coefficient would turn negative are held again on the way.
+unsigned free_columns(const System& system, unsigned every) {
+  constexpr double kFlat = 1e-10;
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(system.a.rows());
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(system.a.cols());
+  unsigned free = 0;
+  const auto is_free = [&](Eigen::Index j) { return ((free >> j) & 1U) != 0; };
+  for (Eigen::Index turn = 0; turn < 10 * system.a.cols(); ++turn) {
+    const Eigen::VectorXd descent = system.a.transpose() * (ones - system.a * x);
+    Eigen::Index steepest = -1;
+    for (Eigen::Index j = 0; j < descent.size(); ++j)
+      if (((every >> j) & 1U) != 0 && !is_free(j) && descent(j) > kFlat * ones.norm() &&
+          (steepest < 0 || descent(j) > descent(steepest)))
+        steepest = j;
+    if (steepest < 0) break;
+    free |= 1U << steepest;
+    while (free != 0) {
+      const Eigen::VectorXd part = columns(system.a, free).colPivHouseholderQr().solve(ones);
+      Eigen::VectorXd goal = Eigen::VectorXd::Zero(x.size());
+      double way = 1;
+      for (Eigen::Index j = 0, from = 0; j < x.size(); ++j) {
+        if (!is_free(j)) continue;
+        goal(j) = part(from++);
+        if (goal(j) <= 0) way = std::min(way, x(j) / (x(j) - goal(j)));
+      }
+      if (way >= 1) {
+        x = goal;
+        break;
+      }
+      x += way * (goal - x);
+      for (Eigen::Index j = 0; j < x.size(); ++j)
+        if (is_free(j) && goal(j) <= 0 && x(j) <= kFlat) {
+          x(j) = 0;
+          free &= ~(1U << j);
+        }
+    }
+  }
+  return free;
 }
 
 /// The least squares with only the columns of `free`; none if they are not independent or a coefficient is negative.
@@ -73,12 +116,7 @@ LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const 
   for (Eigen::Index j = 0; j < system.a.cols(); ++j)
     if (system.scale(j) > 0) every |= 1U << j;
   std::optional<LeastSquares> best = solve_with(system, every);
-  if (!best)
-    for (unsigned free = 1; free < every; ++free) {
-      if ((free & ~every) != 0) continue;
-      auto found = solve_with(system, free);
-      if (found && (!best || found->squares < best->squares)) best = std::move(found);
-    }
+  if (const unsigned free = best ? 0 : free_columns(system, every); free != 0) best = solve_with(system, free);
   if (!best) throw std::invalid_argument("the rows do not determine the coefficients");
   return *best;
 }

@@ -15,8 +15,7 @@ struct LeastSquares {
 };
 
 /// The x >= 0 that minimises Σ_i (Σ_j rows[i][j]·x_j / targets[i] - 1)². A coefficient that no row has is 0. The result
-/// is exact: every subset of coefficients is held at 0 in turn, since there are few. The best subset whose other
-/// coefficients are not negative is taken.
+/// is exact: active sets find the coefficients that are held at 0.
 /// @param targets  above 0, as many as rows
 /// @throws std::invalid_argument where the rows do not determine the coefficients
 LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets);

@@ -228,13 +228,14 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
                                                : from.bandwidth;
   const JointFit joint = fit_jointly(from);
   const ProtocolFit links =
-      fit_protocols(from, joint, most_protocols).value_or(ProtocolFit{prices_of(joint), joint.setup, {}});
+      fit_protocols(from, joint, most_protocols).value_or(ProtocolFit{prices_of(joint), joint.setup, 0, {}});
   Cluster cluster;
   cluster.name = name;
   cluster.workers = from.collectives.empty() ? 2 : most_ranks(from.collectives);
   const PathPrice& link = links.links.between;
   cluster.link = {rounded<BytesPerSecond>(1 / link.beta.si()), rounded<Seconds>(link.alpha.si())};
   cluster.collective_cost = rounded<Seconds>(links.setup);
+  cluster.collective_byte_cost = rounded<SecondsPerByte>(links.buffer);
   cluster.protocols = links.protocols;
   cluster.algorithms = algorithms_of(fits);
   const auto [least, most] = fitted_sizes(fits);
@@ -244,10 +245,14 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
       "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, for known "
       "sizes of regime changes.",
       human_text(least, 3), human_text(most, 3), texts(alpha), texts(beta), setup_text(from, joint.tells_setup));
+  if (links.buffer > 0)
+    cluster.description +=
+        " The part of the time that grows with the buffer, but not with the share of it that goes over a link, is the "
+        "collective's cost a byte.";
   if (!links.protocols.empty())
     cluster.description += fmt::format(
         " Times follow {} protocols, and a collective uses the fastest; their names in the library are unknown. The "
-        "links have the best latency and the best bandwidth among them.",
+        "links have the best latency and the best bandwidth among them, and S is the least.",
         links.protocols.size());
   if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, links);
   if (!from.collectives.empty()) {

@@ -33,14 +33,15 @@ std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit&
   const LinkPrices links = links_of(cluster);
   const bool two_kinds = std::holds_alternative<Nodes>(cluster.topology);
   const bool is_collective = fit.benchmark.kind == Kind::collective;
-  const double setup = is_collective ? cluster.collective_cost.si() : 0;
+  const double setup = cluster.collective_cost.si(), buffer = cluster.collective_byte_cost.si();
   const std::vector<Protocol> protocols = is_collective ? protocols_of(cluster) : std::vector<Protocol>(1);
   std::vector<FittedTime> all;
   for (const Benchmark::Row& row : fit.benchmark.rows) {
     FittedTime time{row.bytes, row.seconds, INFINITY, ""};
     for (const Protocol& protocol : protocols) {
       const LinkPrices by = links.scaled(protocol.latency_factor, 1 / protocol.bandwidth_factor);
-      const double seconds = setup + terms_of(fit, row.bytes, by, two_kinds).time(by);
+      const double begins = is_collective ? setup + protocol.setup.si() + buffer * row.bytes : 0;
+      const double seconds = begins + terms_of(fit, row.bytes, by, two_kinds).time(by);
       if (seconds >= time.fitted) continue;
       time.fitted = seconds;
       time.protocol = protocol.name;

@@ -92,10 +92,14 @@ std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& 
                       sizes_text(least, most), human_text(cluster.link.latency), human_text(cluster.link.bandwidth));
   if (cluster.collective_cost > Seconds{})
     text += fmt::format(", collective cost {}", human_text(cluster.collective_cost));
+  if (cluster.collective_byte_cost > SecondsPerByte{})
+    text += fmt::format(", {} of a collective's buffer", human_text(cluster.collective_byte_cost));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) text += nodes_text(*nodes, fits);
   for (const Protocol& protocol : cluster.protocols)
-    text += fmt::format("\n  {}: {:.3g} times the latency, {:.3g} of the bandwidth", protocol.name,
-                        protocol.latency_factor, protocol.bandwidth_factor);
+    text +=
+        fmt::format("\n  {}: {:.3g} times the latency, {:.3g} of the bandwidth{}", protocol.name,
+                    protocol.latency_factor, protocol.bandwidth_factor,
+                    protocol.setup > Seconds{} ? fmt::format(", {} more to begin", human_text(protocol.setup)) : "");
   for (const BenchmarkFit& fit : fits)
     if (fit.benchmark.kind != Kind::bandwidth) text += errors_text(cluster, fit);
   if (const BenchmarkFit* collective = collective_of(fits)) {

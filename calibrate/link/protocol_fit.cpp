@@ -14,22 +14,24 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr int kLeastRows = 3;  // rows that use a protocol
+constexpr int kLeastRows = 3;    // rows that use a protocol
+constexpr double kUnlike = 1.2;  // shares of buffers on the links, the largest over the least, that tell κ from β
 
 struct Sample {
   const BenchmarkFit* fit;
   double bytes, seconds;
   double setup;  ///< how often S is in it
+  [[nodiscard]] double buffer() const { return setup * bytes; }
 };
 
 struct Links {
   LinkPrices prices;
-  double setup = 0;
+  double buffer = 0;  ///< κ
 };
 
-/// Over α and β: a, and 1/b.
+/// S + s, a and 1/b.
 struct Factors {
-  double alpha = 1, beta = 1;
+  double setup = 0, alpha = 1, beta = 1;
 };
 
 struct Solution {
@@ -55,13 +57,29 @@ std::vector<Sample> samples_of(const LinkSources& sources) {
 
 LinkPrices scaled(const LinkPrices& links, const Factors& by) { return links.scaled(by.alpha, by.beta); }
 
+bool tells_buffer(const LinkSources& sources) {
+  const auto are_unlike = [](const std::vector<const BenchmarkFit*>& fits) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const BenchmarkFit* fit : fits) {
+      least = std::min(least, fit->factor);
+      most = std::max(most, fit->factor);
+    }
+    return most > kUnlike * least;
+  };
+  return are_unlike(sources.collectives) || are_unlike(sources.inside);
+}
+
+/// Which unknowns a fit has beside α, β and the protocols' factors.
+struct Unknowns {
+  bool setup = false;       ///< S
+  bool own_setups = false;  ///< s
+  bool buffer = false;      ///< κ
+};
+
 class Fitter {
  public:
-  Fitter(const LinkSources& sources, const JointFit& joint)
-      : sources_(sources),
-        with_setup_(joint.tells_setup),
-        start_{prices_of(joint), joint.setup},
-        samples_(samples_of(sources)) {}
+  Fitter(const LinkSources& sources, const JointFit& joint, const Unknowns& with)
+      : sources_(sources), with_(with), start_{prices_of(joint)}, samples_(samples_of(sources)) {}
 
   [[nodiscard]] std::size_t samples() const { return samples_.size(); }
 
@@ -75,13 +93,18 @@ class Fitter {
     return best;
   }
 
-  /// The unknowns with this many protocols: S, α and β of the links, and two for each further protocol.
+  /// The unknowns with this many protocols: κ, α and β of the links, S or each protocol's S + s, and two for each
+  /// further protocol.
   [[nodiscard]] double unknowns(std::size_t protocols) const {
-    const double links = (with_setup_ ? 1 : 0) + 2 + (sources_.two_kinds() ? 2 : 0);
-    return links + 2 * (static_cast<double>(protocols) - 1);
+    const double links = (with_.buffer ? 1 : 0) + 2 + (sources_.two_kinds() ? 2 : 0);
+    const auto all = static_cast<double>(protocols);
+    return links + (with_.own_setups ? all : with_.setup ? 1 : 0) + 2 * (all - 1);
   }
 
  private:
+  /// Whose S + s a protocol takes: its own, or that of all.
+  [[nodiscard]] std::size_t setup_of(std::size_t protocol) const { return with_.own_setups ? protocol : 0; }
+
   /// Its messages and bytes by a protocol, whose prices choose the segments of a pipeline.
   [[nodiscard]] Terms terms_by(const Sample& sample, const Links& links, const Factors& protocol) const {
     return terms_of(*sample.fit, sample.bytes, scaled(links.prices, protocol), sources_.two_kinds());
@@ -136,19 +159,24 @@ class Fitter {
 
   [[nodiscard]] bool fit_links(Solution& solution) const {
     const bool with_inner = sources_.two_kinds();
+    const std::size_t protocols = solution.protocols.size();
     std::vector<std::vector<double>> rows;
     std::vector<double> targets;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const Sample& sample = samples_[i];
       const Factors& by = solution.protocols[solution.of_sample[i]];
       const Terms terms = terms_by(sample, solution.links, by);
-      const auto row = row_of(with_setup_ ? sample.setup : 0, terms.scaled(by.alpha, by.beta), with_inner);
+      const auto row = row_of(0, terms.scaled(by.alpha, by.beta), with_inner);
       rows.emplace_back(row.begin(), row.end());
+      rows.back().resize(kColumns + protocols);  // their S + s follow
+      rows.back()[kBuffer] = with_.buffer ? sample.buffer() : 0;
+      rows.back()[kColumns + setup_of(solution.of_sample[i])] = with_.setup ? sample.setup : 0;
       targets.push_back(sample.seconds);
     }
     try {
       const auto x = solve_relative(rows, targets).coefficients;
-      solution.links = {links_of(x), x[kSetup]};
+      solution.links = {links_of(x), x[kBuffer]};
+      for (std::size_t p = 0; p < protocols; ++p) solution.protocols[p].setup = x[kColumns + setup_of(p)];
       const auto is_sound = [](double beta) { return beta > 0 && 1 / beta <= *bandwidth_limits.max; };
       return is_sound(x[kBeta]) && (!with_inner || is_sound(x[kInnerBeta]));
     } catch (const std::invalid_argument&) {
@@ -165,10 +193,11 @@ class Fitter {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const std::size_t by = solution.of_sample[i];
       const Terms terms = terms_by(samples_[i], links, solution.protocols[by]);
-      std::vector<double> row(1 + 2 * protocols);
-      row[0] = with_setup_ ? samples_[i].setup : 0;
-      row[1 + 2 * by] = terms.scaled(1, 0).time(links.prices);
-      row[2 + 2 * by] = terms.scaled(0, 1).time(links.prices);
+      std::vector<double> row(1 + 3 * protocols);
+      row[0] = with_.buffer ? samples_[i].buffer() : 0;
+      row[1 + 3 * setup_of(by)] = with_.setup ? samples_[i].setup : 0;
+      row[2 + 3 * by] = terms.scaled(1, 0).time(links.prices);
+      row[3 + 3 * by] = terms.scaled(0, 1).time(links.prices);
       rows.push_back(row);
       targets.push_back(samples_[i].seconds);
     }
@@ -178,14 +207,15 @@ class Fitter {
     } catch (const std::invalid_argument&) {
       return false;
     }
-    links.setup = x[0];
-    Factors least{x[1], x[2]};
+    links.buffer = x[0];
+    Factors least{0, x[2], x[3]};
     for (std::size_t p = 0; p < protocols; ++p) {
-      solution.protocols[p] = {x[1 + 2 * p], x[2 + 2 * p]};
-      least = {std::min(least.alpha, x[1 + 2 * p]), std::min(least.beta, x[2 + 2 * p])};
+      solution.protocols[p] = {x[1 + 3 * setup_of(p)], x[2 + 3 * p], x[3 + 3 * p]};
+      least.alpha = std::min(least.alpha, x[2 + 3 * p]);
+      least.beta = std::min(least.beta, x[3 + 3 * p]);
     }
     if (!(least.alpha > 0 && least.beta > 0)) return false;
-    for (Factors& one : solution.protocols) one = {one.alpha / least.alpha, one.beta / least.beta};
+    for (Factors& one : solution.protocols) one = {one.setup, one.alpha / least.alpha, one.beta / least.beta};
     links.prices = scaled(links.prices, least);
     return true;
   }
@@ -200,8 +230,8 @@ class Fitter {
       for (std::size_t p = 0; p < solution.protocols.size(); ++p) {
         const Factors& factors = solution.protocols[p];
         const Terms terms = terms_by(samples_[i], solution.links, factors);
-        const double seconds =
-            solution.links.setup * samples_[i].setup + terms.time(scaled(solution.links.prices, factors));
+        const double seconds = factors.setup * samples_[i].setup + solution.links.buffer * samples_[i].buffer() +
+                               terms.time(scaled(solution.links.prices, factors));
         if (seconds < least) {
           least = seconds;
           by = p;
@@ -215,19 +245,31 @@ class Fitter {
   }
 
   const LinkSources& sources_;
-  bool with_setup_;
+  Unknowns with_;
   Links start_;  ///< one protocol's: those of a pipeline choose its segments by them
   std::vector<Sample> samples_;
 };
 
+std::vector<Unknowns> candidates(bool tells_setup, bool tells_buffer, bool has_several) {
+  std::vector<Unknowns> all = {{.setup = tells_setup}};
+  if (tells_setup && has_several) all.push_back({.setup = true, .own_setups = true});
+  if (tells_buffer)
+    for (const Unknowns one : std::vector(all)) all.push_back({one.setup, one.own_setups, true});
+  return all;
+}
+
 ProtocolFit fit_of(const Solution& solution) {
-  ProtocolFit fit{solution.links.prices, solution.links.setup, {}};
   std::vector<Factors> all = solution.protocols;
-  std::sort(all.begin(), all.end(), [](const Factors& a, const Factors& b) { return a.alpha < b.alpha; });
-  const auto brief = [](double factor) { return std::stod(fmt::format("{:.5g}", factor)); };
+  // The least bandwidth is the protocol of the smallest sizes.
+  std::sort(all.begin(), all.end(), [](const Factors& a, const Factors& b) { return a.beta > b.beta; });
+  double least = all.front().setup;
+  for (const Factors& one : all) least = std::min(least, one.setup);
+  ProtocolFit fit{solution.links.prices, least, solution.links.buffer, {}};
+  if (all.size() < 2) return fit;
+  const auto brief = [](double value) { return std::stod(fmt::format("{:.5g}", value)); };
   for (const Factors& one : all)
-    fit.protocols.push_back(
-        {fmt::format("protocol {}", fit.protocols.size() + 1), brief(one.alpha), brief(1 / one.beta)});
+    fit.protocols.push_back({fmt::format("protocol {}", fit.protocols.size() + 1), brief(one.alpha),
+                             brief(1 / one.beta), Seconds(brief(one.setup - least))});
   return fit;
 }
 
@@ -235,23 +277,25 @@ ProtocolFit fit_of(const Solution& solution) {
 
 std::optional<ProtocolFit> fit_protocols(const LinkSources& sources, const JointFit& joint, int most) {
   constexpr double kNone = 1e-4;  // deviation
-  const Fitter fitter(sources, joint);
-  const auto n = static_cast<double>(fitter.samples());
   std::optional<Solution> best;
-  double least = std::numeric_limits<double>::infinity();
-  for (int count = 1; count <= std::min(most, kMostProtocols); ++count) {
-    const auto protocols = static_cast<std::size_t>(count);
-    if (n <= fitter.unknowns(protocols)) break;
-    Solution found = fitter.best_of(protocols);
-    if (!std::isfinite(found.squares)) continue;
-    const double criterion =
-        n * std::log(std::max(found.squares / n, kNone * kNone)) + fitter.unknowns(protocols) * std::log(n);
-    if (criterion >= least) continue;
-    least = criterion;
-    best = std::move(found);
-    if (best->squares / n <= kNone * kNone) break;
-  }
-  if (!best || best->protocols.size() < 2) return {};
+  double least = std::numeric_limits<double>::infinity(), deviation = least;
+  for (int count = 1; count <= std::min(most, kMostProtocols); ++count)
+    for (const Unknowns& with : candidates(joint.tells_setup, tells_buffer(sources), count > 1)) {
+      if (deviation <= kNone) break;  // more unknowns improve nothing
+      const Fitter fitter(sources, joint, with);
+      const auto protocols = static_cast<std::size_t>(count);
+      const auto n = static_cast<double>(fitter.samples());
+      const double unknowns = fitter.unknowns(protocols);
+      if (n <= unknowns) continue;
+      Solution found = fitter.best_of(protocols);
+      const double root = std::sqrt(found.squares / n),
+                   criterion = 2 * n * std::log(std::max(root, kNone)) + unknowns * std::log(n);
+      if (!(criterion < least)) continue;
+      least = criterion;
+      deviation = root;
+      best = std::move(found);
+    }
+  if (!best || (best->protocols.size() < 2 && best->links.buffer <= 0)) return {};
   return fit_of(*best);
 }
 

@@ -9,10 +9,10 @@
 
 namespace stepcast::calibrate {
 
-/// S, α and β inside a host, the latency that a message between hosts adds, and its β.
-enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
+/// S, κ, α and β inside a host, the latency that a message between hosts adds, and its β.
+enum Column : std::size_t { kSetup, kBuffer, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
 
-/// The parts of a time, by unknown. A message between hosts has the latency of one inside as well, where the two are
+/// The parts of a time, by unknown; none of κ. A message between hosts has the latency of one inside as well, where the two are
 /// told apart.
 inline std::array<double, kColumns> row_of(double setup, const Terms& terms, bool two_kinds) {
   std::array<double, kColumns> row{};

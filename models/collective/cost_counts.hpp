@@ -64,7 +64,7 @@ struct Prices {
   Seconds setup{};
 };
 
-/// The terms of the total, separately. A stack adds four of them (part/stack.hpp): copies, the time that hosts add to
+/// The terms of the total, separately. Set-up is S + κ·n (part/cluster.hpp). A stack adds four of them (part/stack.hpp): copies, the time that hosts add to
 /// latency and bandwidth; operation, o; negotiation, ν; and gathering, G and g.
 struct PricedCost {
   Seconds latency{}, bandwidth{}, copies{}, reduction{}, setup{}, operation{}, negotiation{}, gathering{};

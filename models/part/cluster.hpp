@@ -3,6 +3,7 @@
 //   β  time per byte on a host's link, 1/bandwidth                       link.bandwidth
 //   γ  time to add one received byte into the receiver's buffer          reduction_cost
 //   S  fixed cost of starting one collective, on every worker            collective_cost
+//   κ  time per byte of a collective's buffer, beside its messages       collective_byte_cost
 #pragma once
 
 #include <optional>
@@ -263,12 +264,13 @@ using Transport = std::variant<IdealTransport, TcpTransport>;
 
 /// One of a library's protocols for a collective's messages, such as LL, LL128 and Simple of NCCL. A low-latency
 /// protocol spends bandwidth on flags; a protocol that moves whole blocks waits for them. A collective uses the fastest
-/// one, with latency_factor·α and β/bandwidth_factor on all links. NCCL compares such estimates too (nccl,
-/// src/graph/tuning.cc).
+/// one, with S + setup, latency_factor·α and β/bandwidth_factor on all links. NCCL compares such estimates too (nccl,
+/// src/graph/tuning.cc: baseLat, hwLat and a bandwidth for each protocol).
 struct Protocol {
   std::string name{};
   double latency_factor = 1.0;
   double bandwidth_factor = 1.0;
+  Seconds setup{};
 
   template <class V>
   static void describe(V& v, Protocol& x) {
@@ -276,6 +278,7 @@ struct Protocol {
     v.optional("latency_factor", x.latency_factor, "multiplies the links' latencies", at_least(1));
     v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies the links' bandwidths for its payload",
                Limits{0.0, true, 1.0});
+    v.optional("setup", x.setup, "added to collective_cost for collectives that use it", non_negative);
   }
   bool operator==(const Protocol&) const = default;
 };
@@ -350,6 +353,7 @@ struct Cluster {
   Transport transport = IdealTransport{};
   SecondsPerByte reduction_cost{};
   Seconds collective_cost{};
+  SecondsPerByte collective_byte_cost{};
   std::vector<WorkerGroup> groups;
   Jitter jitter;
   std::vector<Protocol> protocols{};
@@ -376,6 +380,9 @@ struct Cluster {
     v.optional("transport", x.transport, "how flows behave on the links");
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
+    v.optional("collective_byte_cost", x.collective_byte_cost,
+               "κ: time for each byte of a collective's buffer beside its messages, whatever the number of workers",
+               non_negative);
     v.optional("groups", x.groups,
                "workers that differ from the rest: the highest ranks, the last group the very last");
     v.optional("jitter", x.jitter,

@@ -35,8 +35,9 @@ struct Transformer {
     v.optional("positions", x.positions, "whether positions are a learned table; false: rotary, without parameters");
     v.optional("tied", x.tied, "whether the output's weight is the embedding's");
     v.optional("bias", x.bias, "biases of the blocks' products and norms (LayerNorm); false: neither (RMSNorm)");
-    v.optional("dropout", x.dropout,
-               "dropout after embedding, attention and feed-forward network; inside attention none is priced");
+    v.optional(
+        "dropout", x.dropout,
+        "dropout after embedding, attention and feed-forward network, and of attention's scores unless it is fused");
     v.optional("fused_attention", x.fused_attention,
                "scores stay on the chip (FlashAttention); false: they are kept in memory");
     v.optional(

@@ -42,6 +42,7 @@ class ClusterPrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const {
     PricedCost cost = protocol(call)(call);
+    cost.setup += buffer_time(cluster_, call);
     const StackTime stack = stack_time(cluster_.stack, call, cluster_.workers);
     cost.operation = stack.operation;
     cost.gathering = stack.gathering;

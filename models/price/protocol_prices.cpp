@@ -18,9 +18,10 @@ Link scaled(const Link& link, const Protocol& protocol) {
   return {link.bandwidth * protocol.bandwidth_factor, link.latency * protocol.latency_factor};
 }
 
-/// The cluster without protocols, but with the latencies and bandwidths that the protocol gives its links.
+/// The cluster without protocols, but with the set-up, latencies and bandwidths that the protocol gives it.
 Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   cluster.protocols.clear();
+  cluster.collective_cost += protocol.setup;
   cluster.link = scaled(cluster.link, protocol);
   for (WorkerGroup& group : cluster.groups) {
     if (group.bandwidth) *group.bandwidth *= protocol.bandwidth_factor;

@@ -13,4 +13,8 @@ StackTime stack_time(const Stack& stack, const CollectiveCall& call, int workers
   return time;
 }
 
+Seconds buffer_time(const Cluster& cluster, const CollectiveCall& call) {
+  return call.among.size(cluster.workers) < 2 ? Seconds{} : call.bytes * cluster.collective_byte_cost;
+}
+
 }  // namespace stepcast

@@ -1,8 +1,8 @@
-// The time that a stack adds to a collective, beside copies.
+// The time that a stack and a cluster add to a collective, beside its rounds.
 #pragma once
 
 #include "models/collective/collective.hpp"
-#include "models/part/stack.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 
@@ -15,5 +15,8 @@ struct StackTime {
 /// The time for a collective among p workers of a communicator; 0 for one worker.
 /// @param workers  of the cluster
 StackTime stack_time(const Stack& stack, const CollectiveCall& call, int workers);
+
+/// κ·n for a collective of n bytes; 0 for one worker.
+Seconds buffer_time(const Cluster& cluster, const CollectiveCall& call);
 
 }  // namespace stepcast

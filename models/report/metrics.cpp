@@ -193,6 +193,7 @@ std::vector<Metric> table() {
                    &kTime, [time = part.time](P p) { return cell_of(breakdown_of(p).*time); }});
     if (part.time == &Breakdown::exposed_communication)
       all.back().compared = {"exposed", "exposed communication", kLess};
+    if (part.time == &Breakdown::forward || part.time == &Breakdown::backward) all.back().measured = part.name;
   }
   std::vector<Metric> rest = after_breakdown();
   std::move(rest.begin(), rest.end(), std::back_inserter(all));

@@ -366,6 +366,7 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/topology/nic_of_gpu", nic_of_gpu},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", of_collectives},
+    SometimesField{"/cluster/collective_byte_cost", of_collectives},
     SometimesField{"/cluster/protocols", of_collectives},
     SometimesField{"/cluster/algorithms", of_collectives},
     SometimesField{"/cluster/ring_latency", ring_latency},

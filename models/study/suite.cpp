@@ -116,6 +116,8 @@ class Matcher {
 std::vector<std::pair<MeasuredQuantity, double>> quantities_of(const Measurement& m) {
   std::vector<std::pair<MeasuredQuantity, double>> given;
   if (m.step_time) given.emplace_back(MeasuredQuantity::step_time, m.step_time->si());
+  if (m.forward) given.emplace_back(MeasuredQuantity::forward, m.forward->si());
+  if (m.backward) given.emplace_back(MeasuredQuantity::backward, m.backward->si());
   if (m.throughput) given.emplace_back(MeasuredQuantity::throughput, *m.throughput);
   if (m.speedup) given.emplace_back(MeasuredQuantity::speedup, *m.speedup);
   if (m.scaling_efficiency) given.emplace_back(MeasuredQuantity::scaling_efficiency, *m.scaling_efficiency);

@@ -16,12 +16,14 @@
 namespace stepcast {
 
 /// The measured quantity of a point. Each one is a column of the report.
-enum class MeasuredQuantity { step_time, throughput, speedup, scaling_efficiency, algbw, busbw };
+enum class MeasuredQuantity { step_time, forward, backward, throughput, speedup, scaling_efficiency, algbw, busbw };
 
 template <>
 struct Choices<MeasuredQuantity> {
   static constexpr std::array table = {
       Choice<MeasuredQuantity>{"step_time", MeasuredQuantity::step_time, "time per step, s"},
+      Choice<MeasuredQuantity>{"forward", MeasuredQuantity::forward, "a step's forward passes, s"},
+      Choice<MeasuredQuantity>{"backward", MeasuredQuantity::backward, "a step's backward passes, s"},
       Choice<MeasuredQuantity>{"throughput", MeasuredQuantity::throughput, "samples of all workers per second"},
       Choice<MeasuredQuantity>{"speedup", MeasuredQuantity::speedup, "throughput over the baseline's"},
       Choice<MeasuredQuantity>{"scaling_efficiency", MeasuredQuantity::scaling_efficiency,
@@ -34,7 +36,7 @@ struct Choices<MeasuredQuantity> {
 /// One measured value in a suite's file: exactly one of the quantities.
 struct Measurement {
   JsonValue at{};
-  std::optional<Seconds> step_time;
+  std::optional<Seconds> step_time, forward, backward;
   std::optional<double> throughput, speedup, scaling_efficiency;
   std::optional<BytesPerSecond> algbw, busbw;
   std::optional<double> spread;
@@ -46,6 +48,8 @@ struct Measurement {
     v.required("at", x.at,
                "the point, by axis and value as tables show them; axes that tell no points apart may be left out");
     v.optional("step_time", x.step_time, "time per step", positive);
+    v.optional("forward", x.forward, "a step's forward passes", positive);
+    v.optional("backward", x.backward, "a step's backward passes", positive);
     v.optional("throughput", x.throughput, "samples of all workers per second", positive);
     v.optional("speedup", x.speedup, "throughput over the baseline's", positive);
     v.optional("scaling_efficiency", x.scaling_efficiency, "throughput(p) / (p · throughput(1))", positive);

@@ -41,7 +41,8 @@ std::vector<double> scored_errors(const std::vector<ValidationRow>& rows) {
 }  // namespace
 
 double ValidationRow::error() const {
-  const bool is_time = quantity == MeasuredQuantity::step_time;
+  const bool is_time = quantity == MeasuredQuantity::step_time || quantity == MeasuredQuantity::forward ||
+                       quantity == MeasuredQuantity::backward;
   return (is_time ? predicted / measured : measured / predicted) - 1;
 }
 

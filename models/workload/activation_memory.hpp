@@ -21,8 +21,8 @@
 // nearest earlier output with as many elements; this separates the branches of a network by size. Without such an
 // output, the input is the sample itself. Several inputs are the nearest outputs, or parts of the newest output if
 // their elements add up to it. Korthikanti et al. 2022 (arXiv:2205.05198), section 4.1, give 34 s b h + 5 a s² b bytes
-// for each block of a transformer. This is for 2-byte elements and scores in memory. The model gives 3 a s² b less,
-// since the scores have no dropout layer here.
+// for each block of a transformer. This is for 2-byte elements and scores in memory. The model gives 2 a s² b less,
+// since the values' product keeps no scores after dropout here.
 #pragma once
 
 #include "models/part/workload_table.hpp"

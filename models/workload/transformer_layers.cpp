@@ -33,6 +33,8 @@ class Expansion {
     linear(name + ".qkv", d, d + 2 * keys);
     if (!x_.positions) add(name + ".rotary", Rotary{x_.sequence * (d + keys), x_.sequence * keys, x_.composed});
     add(name + ".attention", Attention{x_.heads, d, x_.sequence, {}, x_.kv_heads, x_.fused_attention, x_.causal});
+    if (x_.dropout && !x_.fused_attention)
+      add(name + ".attention.dropout", Activation{ActivationFunction::dropout, x_.heads * x_.sequence * x_.sequence});
     linear(name + ".projection", d, d);
     dropout(name + ".projection.dropout");
     add(name + ".add1", Add{x_.sequence * d});

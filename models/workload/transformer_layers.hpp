@@ -4,6 +4,7 @@
 //     block.i: norm1, qkv, attention, projection, projection.dropout, add1,
 //              norm2, ffn.up, ffn.activation, ffn.down, ffn.dropout, add2
 //              gated: norm2, ffn.gate, ffn.activation, ffn.up, ffn.product, ffn.down, ...
+//              with dropout, and scores in memory: attention, attention.dropout, projection, ...
 //     norm, output, loss
 //
 // qkv is one product with d (1 + 2 k) outputs. Let d = hidden, f = ffn, V = vocabulary, S = sequence, and k =

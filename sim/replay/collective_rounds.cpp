@@ -58,13 +58,17 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
   bool begun = false;
   simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
-    if (!std::exchange(begun, true))
-      sleep((cluster_.collective_cost + stack_time(cluster_.stack, call, cluster_.workers).total()).si());
+    if (!std::exchange(begun, true)) sleep(before_rounds(call).si());
     const double start = now();
     const double rest = run_round(round, block, call);
     sleep((now() - start) * (times - 1));
     if (round.is_last) sleep(rest);
   });
+}
+
+Seconds CollectiveRounds::before_rounds(const CollectiveCall& call) const {
+  return cluster_.collective_cost + protocols_[call.protocol].setup + buffer_time(cluster_, call) +
+         stack_time(cluster_.stack, call, cluster_.workers).total();
 }
 
 /// Messages are larger by the protocol's overhead, which has the same effect as less bandwidth. With slices, rounds

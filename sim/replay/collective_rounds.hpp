@@ -38,6 +38,8 @@ class CollectiveRounds {
   void run_rounds(const CollectiveCall& call);
   /// Runs one round until the next may start. Returns how much later its last message has been copied.
   double run_round(const SimulatedRound& round, double block, const CollectiveCall& call);
+  /// The time that a collective takes beside its rounds.
+  [[nodiscard]] Seconds before_rounds(const CollectiveCall& call) const;
 
   SimulatedCluster& simulated_;
   const Cluster& cluster_;

@@ -595,6 +595,44 @@ TEST_CASE("protocols are found in times that bend with the size") {
   CHECK(make_cluster("lab", {fit_benchmark(benchmark, {})}).protocols.empty());
 }
 
+TEST_CASE("rings of several sizes tell a buffer's bytes from a link's, and what each protocol takes to begin") {
+  // Rings of p inside a host: 5 us, 1 ps for each byte of the buffer, and the quicker of 2(p-1) messages of 0.8 us at
+  // 20 GB/s, or 15 us more and messages of 1.2 us at 400 GB/s. A run of one size cannot tell them: on 4 GPUs a byte takes
+  // 1 ps + 1.5/(400 GB/s), as at 315.8 GB/s.
+  const auto time = [](int p, double n) {
+    const double rounds = 2.0 * (p - 1), factor = rounds / p;
+    return 5e-6 + 1e-12 * n +
+           std::min(rounds * 0.8e-6 + factor * n / 20e9, 15e-6 + rounds * 1.2e-6 + factor * n / 400e9);
+  };
+  const auto run = [&](int p) {
+    Benchmark one = nccl_run(devices_of(1, p), 1e-5, 1e-11, fmt::format("{}.txt.all_reduce_perf", p).c_str());
+    one.rows.clear();
+    for (double n = 512; n <= 1 << 30; n *= 2) one.rows.push_back({n, time(p, n)});
+    return fit_benchmark(one, {});
+  };
+  const std::vector<BenchmarkFit> fits = {run(2), run(4)};
+  const Cluster cluster = make_cluster("lab", fits);
+  require_close(5e-6, cluster.collective_cost.si(), 1e-3, "S");
+  require_close(1e-12, cluster.collective_byte_cost.si(), 1e-3, "a buffer's byte");
+  require_close(400e9, cluster.link.bandwidth.si(), 1e-3, "bandwidth");
+  require_close(0.8e-6, cluster.link.latency.si(), 1e-3, "latency");
+  REQUIRE(cluster.protocols.size() == 2);
+  require_close(0.05, cluster.protocols[0].bandwidth_factor, 1e-3, "the first's bandwidth");
+  require_close(1.5, cluster.protocols[1].latency_factor, 1e-3, "the second's latency");
+  require_close(15e-6, cluster.protocols[1].setup.si(), 1e-3, "the second's time to begin");
+  CHECK(cluster.protocols[0].setup == 0_s);
+  Cluster eight = cluster;  // 8 GPUs, which no run had
+  eight.workers = 8;
+  for (double n = 512; n <= 1 << 30; n *= 8)
+    require_close(time(8, n), forecast(eight, n, Algorithm::ring), 1e-3, fmt::format("8 GPUs, {} B", n));
+  CHECK_THAT(link_table(cluster, fits), ContainsSubstring(", 1 ps/B of a collective's buffer") &&
+                                            ContainsSubstring("1 of the bandwidth, 15 us more to begin"));
+  const std::vector<BenchmarkFit> alone = {run(4)};
+  const Cluster one = make_cluster("lab", alone);
+  CHECK(one.collective_byte_cost == SecondsPerByte{});
+  require_close(1 / (1e-12 / 1.5 + 1 / 400e9), one.link.bandwidth.si(), 0.02, "one run");
+}
+
 TEST_CASE("protocols of links inside hosts and between them are found together") {
   // Every call takes 20 us. Messages take 2 us and 200 GB/s inside; between hosts of 8, 5 us more and 40 GB/s. One
   // message in 8 passes between hosts. A second protocol has five times that latency; the first has 40 % of that

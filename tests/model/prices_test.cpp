@@ -721,6 +721,25 @@ TEST_CASE("a collective uses its fastest protocol") {
   require_close(590e-6, prices(best).total().si(), 1e-12, "auto");
 }
 
+TEST_CASE("a protocol takes its own time to begin, and each byte of a buffer its own") {
+  // The ring of 8 above: quick now takes 30 us to begin, wide 330 us more. 8 MB take 30 + 330 + 560 + 1400 us, and
+  // 8 MB·2 ps/B = 16 us. Quick is the faster up to 750 us = 1.75 n·0.3 ns: 420 us of latency and 330 us.
+  Cluster cluster = star_cluster(8, BytesPerSecond(10e9), 10_us);
+  cluster.collective_cost = 30_us;
+  cluster.collective_byte_cost = SecondsPerByte(2e-12);
+  cluster.protocols = {{"quick", 1, 0.25}, {"wide", 4, 1, 330_us}};
+  const CachedPrices prices(cluster);
+  const auto ring = [&](Bytes n) { return prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, n); };
+  const double equal = 750e-6 / (1.75 * 0.3e-9);
+  CHECK(ring(Bytes(0.999 * equal)).protocol == 0);
+  CHECK(ring(Bytes(1.001 * equal)).protocol == 1);
+  require_close(2336e-6, prices(ring(8_MB)).total().si(), 1e-12, "wide");
+  require_close(376e-6, prices(ring(8_MB)).setup.si(), 1e-12, "of it set-up");
+  cluster.workers = 1;  // one worker has nothing to do
+  const CachedPrices alone(cluster);
+  CHECK(alone(alone.decide(Operation::all_reduce, {}, 8_MB)).total() == 0_s);
+}
+
 TEST_CASE("a protocol's links are the cluster's, all as much slower") {
   // By hand: every latency three times as long, of every bandwidth a half.
   Cluster nodes = star_cluster(24, 10_Gbps, 25_us), slow = star_cluster(24, 5_Gbps, 75_us);

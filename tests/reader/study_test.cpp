@@ -76,7 +76,7 @@ TEST_CASE("axes vary in document order, the last fastest") {
 }
 
 TEST_CASE("a change counts in the list of a part by name") {
-  const Study study = study_of(Changes{{"/cluster", Json::parse(R"({"from": "dgx-h100", "workers": 64})")},
+  const Study study = study_of(Changes{{"/cluster", Json::parse(R"({"from": "dgx-1-v100", "workers": 64})")},
                                        {"/strategy", Json::parse(R"({"kind": "all-reduce"})")}},
                                Texts{"/cluster/protocols/0/bandwidth_factor=0.3"});
   const Cluster& cluster = study.points.at(0).scenario.cluster;

@@ -140,6 +140,7 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
        strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB"})")},
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
+      {"/cluster/collective_byte_cost", "1ps/B", servers, "the strategy has no collectives", ring},
       {"/cluster/protocols", json(R"([{"name": "slow", "latency_factor": 9}])"), servers,
        "the strategy has no collectives", ring},
       {"/cluster/algorithms", json(R"(["binary-tree"])"), servers, "the strategy has no collectives",

@@ -1,4 +1,5 @@
-// Replay equals equations for stacks: copies by class of link, slices, and the cost of an operation.
+// Replay equals equations for stacks: copies by class of link, slices, and the costs of an operation, of a protocol and
+// of a buffer's bytes.
 #include <cmath>
 #include <random>
 
@@ -40,6 +41,8 @@ Cluster random_cluster(int p) {
     case 1: cluster.topology = Racks{4, 2.0, Seconds(positive_between(1e-6, 1e-3))}; break;
     default: break;
   }
+  if (coin()) cluster.collective_byte_cost = SecondsPerByte(positive_between(1e-13, 1e-10));
+  if (coin()) cluster.protocols = {{"quick", 1.0, 0.3}, {"wide", 2.0, 1.0, Seconds(positive_between(1e-6, 1e-3))}};
   cluster.stack = random_stack();
   return cluster;
 }
