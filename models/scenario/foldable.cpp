@@ -8,7 +8,7 @@ namespace stepcast {
 
 std::optional<std::string> folding_refusal(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
-  if (cluster.jitter.cv > 0) return "jitter makes every worker different";
+  if (cluster.jitter.cv > 0 && std::holds_alternative<ParameterServerStrategy>(scenario.strategy)) return kUnlike;
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
       server && server->consistency != Consistency::synchronous)
     return fmt::format("{} servers serve like workers one after the other", name_of(server->consistency));

@@ -11,6 +11,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/replay/arrivals.hpp"
 #include "sim/replay/folding.hpp"
 
 namespace stepcast {
@@ -90,6 +91,9 @@ std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph)
       if (const auto* collective = std::get_if<CollectiveWork>(&task.work))
         unlike.try_emplace(key_of(collective->call), unlike_messages(collective->call, scenario.cluster.workers));
     for (const auto& [call, count] : unlike) messages += count;
+    if (are_arrivals(scenario, graph))
+      messages += runs_of(scenario) * p * scenario.evaluation.max_steps * static_cast<double>(graph.tasks.size()) /
+                  kTasksOfMessage;
     messages += direct_messages(scenario, graph);
   }
   if (messages <= kMostReplayed) return "";

@@ -14,6 +14,9 @@ inline constexpr double kStepsToSteadyState = 4;
 /// The same for servers on a torus, whose workers wait for different links: 18 to 75.
 inline constexpr double kStepsToConvergence = 48;
 
+/// Tasks of workers that take as long as a message, where a folded replay draws each worker's times.
+inline constexpr double kTasksOfMessage = 200;
+
 /// Messages of all steps and runs of a replay in full. Those of asynchronous servers are estimated.
 double replay_messages(const Scenario& scenario, const StepGraph& graph);
 

@@ -24,6 +24,8 @@ class CollectiveRounds {
 
   /// A worker's part in a task's collective. Returns the time when the last worker came.
   double execute(const CollectiveWork& work, Track& track, TaskId task);
+  /// Carries a collective out, in an actor, as if all had come.
+  void run(const CollectiveCall& call);
 
  private:
   /// The meeting of a collective's participants.
@@ -34,7 +36,6 @@ class CollectiveRounds {
     std::vector<Track*> waiting;
   };
 
-  void run(const CollectiveCall& call);
   void run_rounds(const CollectiveCall& call);
   /// Runs one round until the next may start. Returns how much later its last message has been copied.
   double run_round(const SimulatedRound& round, double block, const CollectiveCall& call);

@@ -239,6 +239,7 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
   }
   if (streams.size() > 1 || (!streams.empty() && any_direct))
     return "a collective may share links with other communication";
+  if (scenario.cluster.jitter.cv > 0 && streams.empty()) return kUnlike;
   return {};
 }
 

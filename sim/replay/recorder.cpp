@@ -50,23 +50,6 @@ std::vector<Timeline> empty_timelines(const SimulatedCluster& simulated, const C
   return all;
 }
 
-namespace {
-
-/// Work that follows in the same phase of the same step extends the interval, like the backward passes of many tensors.
-void append(const Interval& interval, int step, Timeline& timeline) {
-  if (interval.end <= interval.start) return;
-  if (!timeline.intervals.empty())
-    if (auto& [of_step, latest] = timeline.intervals.back(); of_step == step && latest.phase == interval.phase &&
-                                                             latest.end == interval.start &&
-                                                             latest.stack_share == interval.stack_share) {
-      latest.end = interval.end;
-      return;
-    }
-  timeline.intervals.emplace_back(step, interval);
-}
-
-}  // namespace
-
 Recorder::Recorder(std::vector<Timeline> timelines, const std::vector<Participant>& participants,
                    const StepGraph& graph, const TaskObserver& observer)
     : graph_(graph), observer_(observer), timelines_(std::move(timelines)), timeline_of_(participants.size()) {

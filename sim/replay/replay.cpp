@@ -12,6 +12,7 @@
 #include "models/describe/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/arrivals.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/executor.hpp"
 #include "sim/replay/folding.hpp"
@@ -152,10 +153,36 @@ StepProgress begin_progress(const std::vector<Participant>& participants, const 
 
 ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
                  const StepProgress& progress, Recorder& recorder) {
-  ReplayLog log{kinds, recorder.take_timelines(), progress.step_ends(), {}, progress.period(), progress.last()};
+  const auto each_timeline = [timelines = recorder.take_timelines()](const ReplayLog::TimelineVisitor& f) {
+    for (const Timeline& timeline : timelines) f(timeline);
+  };
+  ReplayLog log{kinds, each_timeline, progress.step_ends(), {}, progress.period(), progress.last()};
   for (const Participant& participant : participants)
     if (participant.role == Role::worker) log.worker_pass_ends.push_back(progress.step_ends(participant.number));
   return log;
+}
+
+/// By task: how long its collective takes when all have come.
+std::vector<double> collective_times(s4u::Engine& engine, SimulatedCluster& simulated, const Cluster& cluster,
+                                     const StepGraph& graph) {
+  std::vector<double> times(graph.tasks.size());
+  CollectiveRounds collectives(simulated, cluster, graph.tasks.size());
+  std::exception_ptr failure;
+  sg::add_actor(engine, "collectives", simulated.participants().front().host, [&] {
+    try {
+      for (std::size_t t = 0; t < times.size(); ++t)
+        if (const auto* collective = std::get_if<CollectiveWork>(&graph.tasks[t].work)) {
+          const double start = now();
+          collectives.run(collective->call);
+          times[t] = now() - start;
+        }
+    } catch (const std::exception&) {  // an exception may not leave an actor
+      failure = std::current_exception();
+    }
+  });
+  engine.run();
+  if (failure) std::rethrow_exception(failure);
+  return times;
 }
 
 }  // namespace
@@ -167,6 +194,13 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   simgrid::s4u::Engine engine = start_engine(fidelity.folds ? 0 : most_lanes(scenario, graph));
   configure_network(cluster.transport);
   const std::unique_ptr<SimulatedCluster> simulated = make_cluster(engine, cluster, graph, fidelity);
+  if (fidelity.folds && are_arrivals(scenario, graph)) {
+    const std::vector<double> times = collective_times(engine, *simulated, cluster, graph);
+    ReplayResult result = result_of(replay_arrivals(scenario, graph, times, run, observer), scenario, graph);
+    result.forecast.fidelity =
+        fmt::format("{}; each worker computes by its own draws", describe(fidelity, *simulated));
+    return result;
+  }
   LinkMeter meter(links);
   if (links && !fidelity.folds) simulated->meter = &meter;
 

@@ -10,7 +10,8 @@
 // The replay ends when the steady state is proven (step_progress.hpp), or after max_steps. The step time follows from
 // the ends of steps (replay_log.hpp).
 //
-// The scenario's fidelity chooses a full or folded replay (simulated_cluster.hpp). A full replay holds one round's
+// The scenario's fidelity chooses a full or folded replay (simulated_cluster.hpp). With jitter, a folded one simulates
+// each collective once, and the workers' arrivals without an engine (arrivals.hpp). A full replay holds one round's
 // messages. Each stream of each worker has an actor with a stack of 256 KiB, which touches a few pages of it. A folded
 // replay holds the same for each class of workers, and the flow classes.
 //

@@ -13,12 +13,12 @@ template <class PartsOf>
 void break_down(const ReplayLog& log, StepForecast& forecast, PartsOf&& parts_of) {
   if (log.kinds.size() > 1)
     for (const WorkerKind& kind : log.kinds) forecast.kinds.push_back({kind.first, kind.count, {}});
-  for (const Timeline& timeline : log.timelines) {
+  log.each_timeline([&](const Timeline& timeline) {
     const Breakdown parts = parts_of(timeline);
     forecast.breakdown = add(forecast.breakdown, parts, timeline.weight);
     for (std::size_t k = 0; k < forecast.kinds.size(); ++k)
       forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, timeline.of_kind[k]);
-  }
+  });
 }
 
 void periodic(const ReplayLog& log, StepForecast& forecast) {
@@ -124,6 +124,18 @@ void per_training_step(int steps, ReplayResult& result) {
 }
 
 }  // namespace
+
+void append(const Interval& interval, int pass, Timeline& timeline) {
+  if (interval.end <= interval.start) return;
+  if (!timeline.intervals.empty())
+    if (auto& [of_pass, latest] = timeline.intervals.back(); of_pass == pass && latest.phase == interval.phase &&
+                                                             latest.end == interval.start &&
+                                                             latest.stack_share == interval.stack_share) {
+      latest.end = interval.end;
+      return;
+    }
+  timeline.intervals.emplace_back(pass, interval);
+}
 
 bool may_repeat(const Scenario& scenario, const StepGraph& graph) {
   return scenario.cluster.jitter.cv == 0 && !graph.asynchronous;

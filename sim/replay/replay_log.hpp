@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,10 +24,16 @@ struct Timeline {
   std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass
 };
 
+/// Adds a task's time. Work that follows in the same phase of the same pass extends the interval, like the backward
+/// passes of many tensors.
+void append(const Interval& interval, int pass, Timeline& timeline);
+
 /// Passes of the step graph are counted from 0. All times are in seconds.
 struct ReplayLog {
+  using TimelineVisitor = std::function<void(const Timeline&)>;
+
   std::vector<WorkerKind> kinds;
-  std::vector<Timeline> timelines;
+  std::function<void(const TimelineVisitor&)> each_timeline;  ///< calls for one timeline after the other
   std::vector<double> pass_ends;  ///< by pass: the time when all participants had ended it
   /// By worker and pass: the time when the worker ended it. May go beyond the last of pass_ends.
   std::vector<std::vector<double>> worker_pass_ends;

@@ -1,5 +1,5 @@
-// Folded replay: time and memory against the number of workers, and exactness up to 512 workers. Full replay is
-// measured beside a plain SimGrid loop over the same messages.
+// Folded replay, without and with jitter: time and memory against the number of workers, and exactness up to 512 workers.
+// Full replay is measured beside a plain SimGrid loop over the same messages.
 //
 //     folding_bench RESULT.json [--quick]        notebooks/plot_growth.py draws it
 //
@@ -43,6 +43,13 @@ Scenario parse(const std::string& strategy, int workers, const std::string& topo
       workers, topology, strategy);
   Scenario scenario = parse_study(text, "bench", {}, default_library()).points.front().scenario;
   scenario.evaluation.fidelity = fidelity;
+  return scenario;
+}
+
+/// Compute times vary by 10 %.
+Scenario with_jitter(Scenario scenario, int steps) {
+  scenario.cluster.jitter = {JitterDistribution::lognormal, 0.1};
+  scenario.evaluation.max_steps = steps;
   return scenario;
 }
 
@@ -111,8 +118,8 @@ std::string torus(int n) { return fmt::format(R"({{"kind": "torus", "dimensions"
 
 Json growth(bool quick) {
   Json rows = Json::array();
-  const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
-    const Answer a = measure(parse(strategy, workers, topology, Fidelity::folded));
+  const auto add_row = [&](const char* what, int workers, const Scenario& scenario) {
+    const Answer a = measure(scenario);
     std::cout << fmt::format("{:28} {:>8} workers {:8.3f} s {:8.1f} MiB  step {:.6g} s, {}\n", what, workers, a.seconds,
                              a.mebibytes, a.forecast.step.si(), a.forecast.fidelity)
               << std::flush;
@@ -123,6 +130,14 @@ Json growth(bool quick) {
                     {"step_s", a.forecast.step.si()},
                     {"fidelity", a.forecast.fidelity}});
   };
+  const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
+    add_row(what, workers, parse(strategy, workers, topology, Fidelity::folded));
+  };
+  for (const int p : {64, 1024, 4096, 65536}) {
+    if (quick && p > 4096) break;
+    const int steps = p > 4096 ? 50 : 200;
+    add_row("jitter, ResNet-50 step, star", p, with_jitter(parse(kBucketed, p, kStar, Fidelity::folded), steps));
+  }
   for (const int p : {64, 1024, 4096, 65536, 1048576}) {
     if (quick && p > 4096) break;
     add("ring, star", ring_of("ring"), p, kStar);
@@ -142,9 +157,11 @@ Json growth(bool quick) {
 
 Json exactness(bool quick) {
   Json rows = Json::array();
-  const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
-    const Answer full = measure(parse(strategy, workers, topology, Fidelity::full)),
-                 folded = measure(parse(strategy, workers, topology, Fidelity::folded));
+  const auto add_row = [&](const char* what, int workers, Scenario scenario) {
+    scenario.evaluation.fidelity = Fidelity::full;
+    const Answer full = measure(scenario);
+    scenario.evaluation.fidelity = Fidelity::folded;
+    const Answer folded = measure(scenario);
     const double difference = folded.forecast.step / full.forecast.step - 1.0;
     std::cout << fmt::format("{:28} {:>8} workers full {:8.3f} s, folded {:8.3f} s, difference {:.1e}\n", what, workers,
                              full.seconds, folded.seconds, difference)
@@ -155,6 +172,11 @@ Json exactness(bool quick) {
                     {"folded_seconds", folded.seconds},
                     {"difference", difference}});
   };
+  const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
+    add_row(what, workers, parse(strategy, workers, topology, Fidelity::full));
+  };
+  for (const int workers : {16, 64})
+    add_row("jitter, ResNet-50 step, star", workers, with_jitter(parse(kBucketed, workers, kStar, Fidelity::full), 20));
   const int p = quick ? 64 : 512, n = quick ? 4 : 8;
   for (const char* algorithm :
        {"ring", "halving-doubling", "recursive-doubling", "double-binary-tree", "binary-tree", "reduce-broadcast"}) {

@@ -405,7 +405,7 @@ TEST_CASE("scenarios that cannot be folded exactly are not") {
   const auto answers =
       replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
   CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
-  CHECK(answers[1].fidelity == "full: jitter makes every worker different");
+  CHECK(answers[1].fidelity.ends_with("each worker computes by its own draws"));
   CHECK(answers[2].fidelity.starts_with("full: TCP flows share links by"));
   CHECK(answers[3].fidelity.starts_with("full: asynchronous servers serve"));
 }
