@@ -11,17 +11,16 @@
 namespace stepcast {
 namespace {
 
-Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
+Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices, SidedWorkloads& sides) {
   if (scenario.codec.device)
     scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // codecs compute in fp32
-  if (scenario.workload && scenario.workload->profile) {
-    WorkloadTable table = *scenario.workload;
-    table.profile = at_side(*table.profile, side, compute_dtype_of(table));
-    // Measured times stay. A profile only divides them.
-    if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
-    scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
-  }
-  return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;
+  const auto step = [&](const Workload& workload) {
+    return evaluate(build_step_graph(scenario, workload, prices), prices).step;
+  };
+  if (!scenario.workload || !scenario.workload->profile) return step(make_workload(scenario));
+  const SidedWorkloads::Sided& sided = sides.of(scenario, side);
+  scenario.workload = sided.table;
+  return step(sided.workload);
 }
 
 bool profile_spreads(const Scenario& scenario) {
@@ -37,22 +36,38 @@ double stack_factor(const Scenario& scenario) {
 
 }  // namespace
 
+const SidedWorkloads::Sided& SidedWorkloads::of(const Scenario& scenario, Side side) {
+  constexpr std::size_t kMost = 64;  // points of one table mostly come one after the other
+  if (known_.size() == kMost) known_.clear();
+  const auto [entry, is_new] = known_.try_emplace({scenario.workload.get(), side});
+  if (!is_new) return entry->second;
+  WorkloadTable table = *scenario.workload;
+  table.profile = at_side(*table.profile, side, compute_dtype_of(table));
+  // Measured times stay. A profile only divides them.
+  if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
+  Scenario of_side = scenario;
+  of_side.workload = entry->second.table = std::make_shared<const WorkloadTable>(std::move(table));
+  entry->second.workload = make_workload(of_side);
+  return entry->second;
+}
+
 bool has_spread(const Scenario& scenario) { return profile_spreads(scenario) || stack_factor(scenario) > 1; }
 
-Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
+Band band_of(const Scenario& scenario, Seconds stated, Seconds shown, SidedWorkloads& sides) {
   const double stack = stack_factor(scenario);
   if (!profile_spreads(scenario)) return {shown / stack, shown * stack};
   const CachedPrices prices(scenario.cluster);  // independent of profiles
-  return {shown * (step_at(scenario, Side::fast, prices) / stated / stack),
-          shown * (step_at(scenario, Side::slow, prices) / stated * stack)};
+  return {shown * (step_at(scenario, Side::fast, prices, sides) / stated / stack),
+          shown * (step_at(scenario, Side::slow, prices, sides) / stated * stack)};
 }
 
-ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown) {
+ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown,
+                     SidedWorkloads& sides) {
   if (!has_spread(scenario)) return {};
-  if (!profile_spreads(scenario)) return {band_of(scenario, shown, shown), ""};
+  if (!profile_spreads(scenario)) return {band_of(scenario, shown, shown, sides), ""};
   if (graph.asynchronous) return {{}, "it needs the equations, which cannot evaluate asynchronous servers"};
   try {
-    const Band band = band_of(scenario, stated ? *stated : evaluate(graph, scenario.cluster).step, shown);
+    const Band band = band_of(scenario, stated ? *stated : evaluate(graph, scenario.cluster).step, shown, sides);
     if (band.low < band.high) return {band, ""};
   } catch (const ModelError& error) {
     return {{}, error.what()};

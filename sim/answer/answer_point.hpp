@@ -39,6 +39,7 @@ class PointAnswerer {
   PointReport report(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
 
   TimedWorkloads workloads_;
+  SidedWorkloads sides_;
   RecentPrices prices_;
 };
 

@@ -34,9 +34,10 @@ class Arrivals {
     const auto run_all = [&] {
       double latest = 0.0;
       for (std::size_t w = 0; w < clocks.size(); ++w)
-        latest = std::max(latest, clocks[w].run(held_, passes_, [&](std::size_t stream, TaskId task, int pass, double, double end) {
-          ended(w, stream, task, pass, end);
-        }));
+        latest = std::max(
+            latest, clocks[w].run(held_, passes_, [&](std::size_t stream, TaskId task, int pass, double, double end) {
+              ended(w, stream, task, pass, end);
+            }));
       return latest;
     };
     while (passes_ == kNoLimit || held_.size() < static_cast<std::size_t>(passes_) * takes_.size()) {
@@ -66,16 +67,16 @@ class Arrivals {
     for (;;) {
       double earliest = std::numeric_limits<double>::infinity();  // no clock has a task to come that ended before
       for (std::size_t w = 0; w < clocks.size(); ++w)
-        earliest = std::min(earliest, clocks[w].run(so_far, passes_, [&](std::size_t, TaskId id, int pass, double start,
-                                                                         double end) {
-          events.push_back(event_of(static_cast<int>(w), id, pass, start, end));
-        }));
+        earliest = std::min(
+            earliest, clocks[w].run(so_far, passes_, [&](std::size_t, TaskId id, int pass, double start, double end) {
+              events.push_back(event_of(static_cast<int>(w), id, pass, start, end));
+            }));
       const bool is_last = so_far.size() == held_.size();
       std::stable_sort(events.begin(), events.end(),
                        [](const TaskEvent& a, const TaskEvent& b) { return a.end < b.end; });
-      const auto rest = is_last ? events.end() : std::find_if(events.begin(), events.end(), [&](const TaskEvent& event) {
-        return event.end > earliest;
-      });
+      const auto rest = is_last ? events.end()
+                                : std::find_if(events.begin(), events.end(),
+                                               [&](const TaskEvent& event) { return event.end > earliest; });
       std::for_each(events.begin(), rest, observer);
       events.erase(events.begin(), rest);
       if (is_last) return;
@@ -121,8 +122,9 @@ class Arrivals {
 
   [[nodiscard]] TaskEvent event_of(int worker, TaskId id, int pass, double start, double end) const {
     const Task& task = graph_.tasks[id];
-    return {Role::worker, worker, id, task.worker_stream, graph_.streams[task.worker_stream].name, task.name,
-            task.phase, pass, start, end};
+    return {
+        Role::worker, worker, id, task.worker_stream, graph_.streams[task.worker_stream].name, task.name, task.phase,
+        pass,         start,  end};
   }
 
   /// A worker ends a pass with the last of its streams.
@@ -154,8 +156,8 @@ class Arrivals {
   int run_;
   WorkerPlan plan_;
   std::vector<WorkerKind> kinds_;
-  int last_;                    ///< the pass that stops the replay
-  std::vector<double> takes_;   ///< the collectives of a pass, in order
+  int last_;                   ///< the pass that stops the replay
+  std::vector<double> takes_;  ///< the collectives of a pass, in order
   std::vector<Meeting> held_;
   int passes_ = kNoLimit;
   std::vector<Passes> passes_of_;  ///< by worker
@@ -193,10 +195,12 @@ ReplayLog replay_arrivals(const Scenario& scenario, const StepGraph& graph, cons
   log.worker_pass_ends = arrivals->worker_pass_ends();
   log.pass_ends.assign(log.worker_pass_ends.front().size(), 0.0);
   for (const std::vector<double>& ends : log.worker_pass_ends)
-    for (std::size_t pass = 0; pass < ends.size(); ++pass) log.pass_ends[pass] = std::max(log.pass_ends[pass], ends[pass]);
+    for (std::size_t pass = 0; pass < ends.size(); ++pass)
+      log.pass_ends[pass] = std::max(log.pass_ends[pass], ends[pass]);
   log.each_timeline = [arrivals, &graph, workers = scenario.cluster.workers](const ReplayLog::TimelineVisitor& f) {
     for_each_worker(arrivals->kinds(), [&](std::size_t k, const WorkerKind& kind, int rank) {
-      Timeline timeline{static_cast<std::size_t>(rank), 1.0 / workers, std::vector<double>(arrivals->kinds().size()), {}};
+      Timeline timeline{
+          static_cast<std::size_t>(rank), 1.0 / workers, std::vector<double>(arrivals->kinds().size()), {}};
       timeline.of_kind[k] = 1.0 / kind.count;
       arrivals->follow(kind, rank, [&](std::size_t, TaskId id, int pass, double start, double end) {
         append({graph.tasks[id].phase, start, end, graph.tasks[id].stack_share}, pass, timeline);

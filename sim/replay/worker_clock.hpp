@@ -206,8 +206,8 @@ class WorkerClock {
   std::size_t met_ = 0;  ///< collectives held so far
   bool arrived_ = false;
   std::vector<Stream> streams_;
-  std::vector<int> done_;         ///< by task: passes in which it has ended
-  std::vector<Factor> factors_;   ///< of the latest micro-batches
+  std::vector<int> done_;        ///< by task: passes in which it has ended
+  std::vector<Factor> factors_;  ///< of the latest micro-batches
   std::vector<std::size_t> ended_;
 };
 

@@ -20,6 +20,16 @@ using namespace stepcast::test;
 
 namespace {
 
+Band band_at(const Scenario& scenario, Seconds stated, Seconds shown) {
+  SidedWorkloads sides;
+  return band_of(scenario, stated, shown, sides);
+}
+ErrorBand error_band_at(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated,
+                        Seconds shown) {
+  SidedWorkloads sides;
+  return error_band(scenario, graph, stated, shown, sides);
+}
+
 /// A made-up device on which everything counts as measured.
 DeviceProfile profile_of(FlopsPerSecond peak, BytesPerSecond bandwidth, Seconds launch, std::optional<double> spread) {
   DeviceProfile profile;
@@ -89,12 +99,12 @@ TEST_CASE("band: computing scales, communication does not") {
     // step = compute + ring, one after the other; compute within a factor 1 + s, ring as it is.
     const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()),
                  compute = workload.compute().si();
-    const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(compute + ring));
+    const Band band = band_at(scenario, stated_step(scenario, workload), Seconds(compute + ring));
     assert_close(compute / (1 + spread) + ring, band.low.si(), 1e-12, "low");
     assert_close(compute * (1 + spread) + ring, band.high.si(), 1e-12, "high");
     // On a replay's time it lies in the same proportion.
     assert_close(2 * band.high.si(),
-                 band_of(scenario, stated_step(scenario, workload), Seconds(2 * (compute + ring))).high.si(), 1e-12,
+                 band_at(scenario, stated_step(scenario, workload), Seconds(2 * (compute + ring))).high.si(), 1e-12,
                  "twice the step");
   });
 }
@@ -107,7 +117,7 @@ TEST_CASE("band: measured times stand on the device and at the batch that they a
   table.measured = MeasuredTimes{5_ms, 9_ms, {}, {}, 8, Dtype::fp32, profile};
   const Scenario alone = scenario_of(table, AllReduceStrategy{}, 1);
   const Seconds update = make_workload(table).update, step = 5_ms + 9_ms + update;
-  const Band band = band_of(alone, step, step);
+  const Band band = band_at(alone, step, step);
   require_close(14_ms + update / 1.2, band.low, 1e-12, "low");
   require_close(14_ms + update * 1.2, band.high, 1e-12, "high");
 }
@@ -121,7 +131,7 @@ TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
   WorkloadTable table = two_layers(profile);
   table.compute_dtype = Dtype::bf16;
   const Scenario scenario = scenario_of(table, whole_model(), 1);
-  const Band band = band_of(scenario, stated_step(scenario, make_workload(table)), 8_ms);
+  const Band band = band_at(scenario, stated_step(scenario, make_workload(table)), 8_ms);
   require_close(2_ms, band.low, 1e-12, "low");
   require_close(32_ms, band.high, 1e-12, "high");
 }
@@ -140,7 +150,7 @@ TEST_CASE("band: a compressor's kernels have the spread of the codec's device") 
                 casting = stated - 3_ms - Seconds(ring_all_reduce(scenario.cluster, 2e6));
   REQUIRE(casting > 100_us);
   CHECK(has_spread(scenario));
-  const Band band = band_of(scenario, stated, stated);
+  const Band band = band_at(scenario, stated, stated);
   require_close(stated + casting * 0.5, band.high, 1e-12, "high");
   require_close(stated - casting / 3.0, band.low, 1e-12, "low");
 }
@@ -238,7 +248,7 @@ TEST_CASE("band: parts without an entry move by the roofline's own spread") {
     // the roofline, with the constants' factor times each one's own.
     const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), known = 12e-6,
                  rest = workload.compute().si() - known;
-    const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(known + rest + ring));
+    const Band band = band_at(scenario, stated_step(scenario, workload), Seconds(known + rest + ring));
     assert_close(known / (1 + entry) + rest / (1 + constants) / (1 + own) + ring, band.low.si(), 1e-12, "low");
     assert_close(known * (1 + entry) + rest * (1 + constants) * (1 + own) + ring, band.high.si(), 1e-12, "high");
   });
@@ -315,7 +325,7 @@ TEST_CASE("band: contains the step, for any strategy, and is nothing without a s
     const Workload workload = make_workload(table);
     const Scenario scenario =
         scenario_of(table, strategies[integer_between(0, 2)], static_cast<int>(integer_between(1, 9)));
-    const Band band = band_of(scenario, stated_step(scenario, workload), 1_s);
+    const Band band = band_at(scenario, stated_step(scenario, workload), 1_s);
     RC_ASSERT(band.low <= 1_s);
     RC_ASSERT(band.high >= 1_s);
   });
@@ -430,10 +440,10 @@ TEST_CASE("a stack's spread is a band of its own, and widens a profile's") {
   scenario.cluster.stack.spread = 0.1;
   const Workload w = simple_workload(10_ms, 20_ms, 1_ms, 1_MB);
   const StepGraph graph = build_step_graph(scenario, w);
-  const ErrorBand band = error_band(scenario, graph, {}, 100_ms);
+  const ErrorBand band = error_band_at(scenario, graph, {}, 100_ms);
   REQUIRE(band.band);
   CHECK(std::abs(band.band->low.si() / 0.0848330 - 1) < 1e-5);
   CHECK(std::abs(band.band->high.si() / 0.1178786 - 1) < 1e-5);
   scenario.cluster.workers = 1;
-  CHECK_FALSE(error_band(scenario, build_step_graph(scenario, w), {}, 100_ms).band);
+  CHECK_FALSE(error_band_at(scenario, build_step_graph(scenario, w), {}, 100_ms).band);
 }

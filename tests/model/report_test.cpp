@@ -42,7 +42,8 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
   const Answered own = answered(scenario);
   AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};
-  all.band = error_band(scenario, graph, {}, own.answers.shown().step);
+  SidedWorkloads sides;
+  all.band = error_band(scenario, graph, {}, own.answers.shown().step, sides);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));
   if (point.baseline) all.baseline.emplace(answered(*point.baseline));
   for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase));

@@ -19,17 +19,21 @@ namespace {
 /// Two workers whose passes take so long each, all forward, until the slower one has done `passes`.
 ReplayLog log_of(double first, double second, int passes) {
   ReplayLog log;
+  std::vector<Timeline> timelines;
   const double end = passes * std::max(first, second);
   for (const double pass : {first, second}) {
     log.worker_pass_ends.emplace_back();
-    log.timelines.push_back({log.timelines.size(), 0.5, {}, {}});
+    timelines.push_back({timelines.size(), 0.5, {}, {}});
     // The pass that it is in at the end is done too.
     for (int k = 0; k * pass < end; ++k) {
       log.worker_pass_ends.back().push_back((k + 1) * pass);
-      log.timelines.back().intervals.push_back({k, {Phase::forward, k * pass, (k + 1) * pass}});
+      timelines.back().intervals.push_back({k, {Phase::forward, k * pass, (k + 1) * pass}});
     }
   }
   for (int k = 0; k < passes; ++k) log.pass_ends.push_back((k + 1) * std::max(first, second));
+  log.each_timeline = [timelines](const ReplayLog::TimelineVisitor& f) {
+    for (const Timeline& timeline : timelines) f(timeline);
+  };
   return log;
 }
 
