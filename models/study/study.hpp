@@ -31,7 +31,6 @@ struct StudyPoint {
   Shared<Scenario> baseline;     ///< the scenario that this point's speedup refers to
   std::vector<Scenario> baseline_phases;
   std::vector<std::string> notes;  ///< notes on values in its document without effect
-  bool banded = true;              ///< whether its answer has an error band
 };
 
 /// Whether points with these coordinates (axes given as pointers) may be wanted.

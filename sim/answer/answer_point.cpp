@@ -84,9 +84,8 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase, "its baseline"));
   if (missing && !missing->empty()) return {};
   const Answers& own = all.own.answers;
-  if (point.banded)
-    all.band = error_band(scenario, graph, own.equations ? std::optional(own.equations->step) : std::nullopt,
-                          own.shown().step, sides_);
+  all.band = error_band(scenario, graph, own.equations ? std::optional(own.equations->step) : std::nullopt,
+                        own.shown().step, sides_);
   return make_point_report(point, all);
 }
 

@@ -29,7 +29,6 @@ std::string place_of(const std::string& pointer) {
 
 /// A point for any value of the field, without the parts of the study that are not asked here.
 StudyPoint plain(StudyPoint point, bool baseline) {
-  point.banded = false;
   if (!baseline) {
     point.baseline.reset();
     point.baseline_phases.clear();

@@ -197,8 +197,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   if (fidelity.folds && are_arrivals(scenario, graph)) {
     const std::vector<double> times = collective_times(engine, *simulated, cluster, graph);
     ReplayResult result = result_of(replay_arrivals(scenario, graph, times, run, observer), scenario, graph);
-    result.forecast.fidelity =
-        fmt::format("{}; each worker computes by its own draws", describe(fidelity, *simulated));
+    result.forecast.fidelity = fmt::format("{}; each worker computes by its own draws", describe(fidelity, *simulated));
     return result;
   }
   LinkMeter meter(links);

@@ -34,7 +34,7 @@ struct ReplayLog {
 
   std::vector<WorkerKind> kinds;
   std::function<void(const TimelineVisitor&)> each_timeline;  ///< calls for one timeline after the other
-  std::vector<double> pass_ends;  ///< by pass: the time when all participants had ended it
+  std::vector<double> pass_ends;                              ///< by pass: the time when all participants had ended it
   /// By worker and pass: the time when the worker ended it. May go beyond the last of pass_ends.
   std::vector<std::vector<double>> worker_pass_ends;
   std::optional<Period> period;  ///< found at the end of pass number `proven`

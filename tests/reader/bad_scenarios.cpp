@@ -1136,6 +1136,7 @@ void add_rules(std::vector<BadScenario>& rows) {
            "/evaluation/evaluator", "\"equations\" with jitter", "\"replay\""},
           {"folded jitter",
            good_scenario({{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": 0.2})")},
+                          {"/strategy", json(R"({"kind": "parameter-server"})")},
                           {"/evaluation", json(R"({"evaluator": "replay", "fidelity": "folded"})")}}),
            "/evaluation/fidelity", "\"folded\", but jitter makes every worker different", "\"full\" or \"auto\""},
           {"folded TCP",

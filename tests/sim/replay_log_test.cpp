@@ -70,6 +70,7 @@ TEST_CASE("with bounded staleness the slowest worker's passes count") {
 
 TEST_CASE("a mean's halves tell whether it is steady") {
   ReplayLog log;
+  log.each_timeline = [](const ReplayLog::TimelineVisitor&) {};
   // Steps of 2 s, then of 1 s. Steps 3 to 12 are averaged, 4 to 19 s: in the first 7.5 s 3.75 steps, in the others
   // 6.25.
   for (int k = 0; k < 12; ++k) log.pass_ends.push_back(k < 7 ? 2.0 * (k + 1) : 14.0 + (k - 6));
