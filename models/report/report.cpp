@@ -144,7 +144,7 @@ Fullest fullest(const StudyPoint& point, const AnsweredPoint& answered) {
 }
 
 /// @param answered  the answers to `phases`
-RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, const std::vector<Answered>& answered) {
+RunReport run_of(const Scenario& whole, std::span<const Scenario> phases, const std::vector<Answered>& answered) {
   std::vector<PhaseStep> steps;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const Scenario& phase = phases[i];
@@ -212,7 +212,7 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
     report.run = run_of(scenario, point.phases, answered.phases);
     if (point.baseline && point.baseline->run)
       report.run->speedup =
-          run_of(*point.baseline, point.baseline_phases, answered.baseline_phases).time / report.run->time;
+          run_of(*point.baseline, point.phases_of_baseline(), answered.baseline_phases).time / report.run->time;
   }
   report.tolerance = scenario.evaluation.tolerance;
   if (own.answers.equations) report.estimate = answered.exchange.estimate;

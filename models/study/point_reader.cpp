@@ -69,7 +69,8 @@ void PointReader::read_baseline(const Document& document, const ScenarioReading&
                                 std::vector<Fault>& impossible) {
   const Document copy = changed(document, *own.scenario.baseline->set, "/baseline/set", "the baseline");
   point.baseline = read_changed(copy, own, "the baseline", impossible);
-  point.baseline_phases = read_phases(copy, own, *point.baseline, impossible);
+  if (auto phases = read_phases(copy, own, *point.baseline, impossible); !phases.empty())
+    point.baseline_phases = std::move(phases);
   if (baseline_of_ && baseline_of_->json == copy.json && baseline_of_->workload == copy.workload &&
       baseline_of_->workload_file == copy.workload_file) {
     point.baseline = baseline_;

@@ -14,7 +14,7 @@ std::vector<const Scenario*> questions_of(const StudyPoint& point) {
   std::vector<const Scenario*> all{&point.scenario};
   for (const Scenario& phase : point.phases) all.push_back(&phase);
   if (point.baseline) all.push_back(&*point.baseline);
-  for (const Scenario& phase : point.baseline_phases) all.push_back(&phase);
+  for (const Scenario& phase : point.phases_of_baseline()) all.push_back(&phase);
   return all;
 }
 

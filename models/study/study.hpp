@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,12 @@ struct StudyPoint {
   Scenario scenario;
   std::vector<Scenario> phases;  ///< the run's phases, in order
   Shared<Scenario> baseline;     ///< the scenario that this point's speedup refers to
-  std::vector<Scenario> baseline_phases;
+  Shared<std::vector<Scenario>> baseline_phases;
   std::vector<std::string> notes;  ///< notes on values in its document without effect
+
+  [[nodiscard]] std::span<const Scenario> phases_of_baseline() const {
+    return baseline_phases ? std::span<const Scenario>(*baseline_phases) : std::span<const Scenario>{};
+  }
 };
 
 /// Whether points with these coordinates (axes given as pointers) may be wanted.

@@ -31,7 +31,7 @@ std::string place_of(const std::string& pointer) {
 StudyPoint plain(StudyPoint point, bool baseline) {
   if (!baseline) {
     point.baseline.reset();
-    point.baseline_phases.clear();
+    point.baseline_phases.reset();
   }
   const auto settle = [&](Scenario& scenario) {
     if (!baseline) scenario.baseline.reset();

@@ -46,7 +46,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   all.band = error_band(scenario, graph, {}, own.answers.shown().step, sides);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));
   if (point.baseline) all.baseline.emplace(answered(*point.baseline));
-  for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase));
+  for (const Scenario& phase : point.phases_of_baseline()) all.baseline_phases.push_back(answered(phase));
   return make_point_report(point, all);
 }
 

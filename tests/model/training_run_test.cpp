@@ -126,6 +126,6 @@ TEST_CASE("each phase is the scenario with its own changes; the baseline has pha
   CHECK(point.phases[1].workload->batch == 10);
   CHECK(std::holds_alternative<RatioCompressor>(point.phases[1].compressor));
   CHECK(std::holds_alternative<NoCompressor>(point.phases[0].compressor));
-  REQUIRE(point.baseline_phases.size() == 1);
+  REQUIRE(point.phases_of_baseline().size() == 1);
   CHECK(point.baseline->run->phases.front().epochs == 3);
 }
