@@ -1,7 +1,7 @@
 // The replay of steps whose workers differ by chance and meet in collectives alone.
 //
 // Nothing else is on the links while a collective runs, so it takes the same time in every step. It is simulated once.
-// Each worker's computing between collectives is its own (worker_clock.hpp). What is left is who comes when: a
+// Each worker's computing between collectives is its own (worker_clock.hpp). Only who comes when is new in each step: a
 // collective starts when its last worker has come.
 //
 // The result is that of a full replay: the same draws, the same times, the same passes.

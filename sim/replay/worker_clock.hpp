@@ -18,7 +18,7 @@
 
 namespace stepcast {
 
-/// What every worker does in a pass of the step graph.
+/// The tasks of every worker in a pass of the step graph.
 struct WorkerPlan {
   struct Item {
     TaskId id = 0;
@@ -147,14 +147,14 @@ class WorkerClock {
     ++stream.pass;
   }
 
-  [[nodiscard]] double share() const {
-    double computing = 0;
-    for (const Stream& stream : streams_) computing += stream.state == State::computes ? 1 : 0;
-    return computing;
+  /// The streams that share the GPU now.
+  [[nodiscard]] double computing() const {
+    return static_cast<double>(std::count_if(streams_.begin(), streams_.end(),
+                                             [](const Stream& stream) { return stream.state == State::computes; }));
   }
 
   [[nodiscard]] double next_event() const {
-    const double sharing = share();
+    const double sharing = computing();
     double next = std::numeric_limits<double>::infinity();
     for (const Stream& stream : streams_) {
       if (stream.state == State::computes) next = std::min(next, now_ + stream.left * sharing);
@@ -165,7 +165,7 @@ class WorkerClock {
 
   template <class Sink>
   void advance(double next, Sink&& sink) {
-    const double sharing = share(), passed = next - now_;
+    const double sharing = computing(), passed = next - now_;
     // Rounding may leave a little of a computation that ends at `next`.
     const auto is_over = [&](const Stream& stream) {
       return stream.state == State::computes ? now_ + stream.left * sharing <= next

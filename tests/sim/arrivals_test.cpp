@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "models/strategy/builder.hpp"
 #include "sim/replay/jitter.hpp"
+#include "tests/sim/fixed_random.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -17,15 +17,6 @@ using namespace stepcast;
 using namespace stepcast::test;
 
 namespace {
-
-std::minstd_rand random_source(27);  // the same cases in every run
-
-int integer_between(int low, int high) { return low + static_cast<int>(random_source() % (high - low + 1)); }
-bool coin() { return integer_between(0, 1) == 1; }
-/// Uniform in the logarithm.
-double positive_between(double low, double high) {
-  return low * std::pow(high / low, integer_between(0, 1000) / 1000.0);
-}
 
 Cluster random_cluster() {
   Cluster cluster = star(integer_between(2, 9));

@@ -1,10 +1,10 @@
 // Replay equals equations for stacks: copies by class of link, slices, and the costs of an operation, of a protocol and
 // of a buffer's bytes.
 #include <cmath>
-#include <random>
 
 #include <fmt/format.h>
 
+#include "tests/sim/fixed_random.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -12,15 +12,6 @@ using namespace stepcast;
 using namespace stepcast::test;
 
 namespace {
-
-std::minstd_rand random_source(2026);  // the same cases in every run
-
-int integer_between(int low, int high) { return low + static_cast<int>(random_source() % (high - low + 1)); }
-bool coin() { return integer_between(0, 1) == 1; }
-/// Uniform in the logarithm.
-double positive_between(double low, double high) {
-  return low * std::pow(high / low, integer_between(0, 1000) / 1000.0);
-}
 
 Stack random_stack() {
   Stack stack;
