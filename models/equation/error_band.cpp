@@ -53,21 +53,21 @@ const SidedWorkloads::Sided& SidedWorkloads::of(const Scenario& scenario, Side s
 
 bool has_spread(const Scenario& scenario) { return profile_spreads(scenario) || stack_factor(scenario) > 1; }
 
-Band band_of(const Scenario& scenario, Seconds stated, Seconds shown, SidedWorkloads& sides) {
+Band band_of(const Scenario& scenario, const ClusterPrices& prices, Seconds stated, Seconds shown,
+             SidedWorkloads& sides) {
   const double stack = stack_factor(scenario);
   if (!profile_spreads(scenario)) return {shown / stack, shown * stack};
-  const CachedPrices prices(scenario.cluster);  // independent of profiles
   return {shown * (step_at(scenario, Side::fast, prices, sides) / stated / stack),
           shown * (step_at(scenario, Side::slow, prices, sides) / stated * stack)};
 }
 
-ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown,
-                     SidedWorkloads& sides) {
+ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                     std::optional<Seconds> stated, Seconds shown, SidedWorkloads& sides) {
   if (!has_spread(scenario)) return {};
-  if (!profile_spreads(scenario)) return {band_of(scenario, shown, shown, sides), ""};
+  if (!profile_spreads(scenario)) return {band_of(scenario, prices, shown, shown, sides), ""};
   if (graph.asynchronous) return {{}, "it needs the equations, which cannot evaluate asynchronous servers"};
   try {
-    const Band band = band_of(scenario, stated ? *stated : evaluate(graph, scenario.cluster).step, shown, sides);
+    const Band band = band_of(scenario, prices, stated ? *stated : evaluate(graph, prices).step, shown, sides);
     if (band.low < band.high) return {band, ""};
   } catch (const ModelError& error) {
     return {{}, error.what()};

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "models/price/cluster_prices.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/unit/quantity.hpp"
@@ -43,9 +44,11 @@ bool has_spread(const Scenario& scenario);
 /// spread, if known. This is the widest band: independent errors of many layers would partly cancel. The equations give
 /// factors of `stated`, their answer at the stated times; the factors are then applied to `shown`. A stack's spread s
 /// widens the band by a factor e^(1.645 s) on both sides, a normal distribution's 90 % interval.
-/// @param sides  that other points share
+/// @param prices  the cluster's, which no profile changes
+/// @param sides   that other points share
 /// @throws ModelError if the equations cannot evaluate the scenario
-Band band_of(const Scenario& scenario, Seconds stated, Seconds shown, SidedWorkloads& sides);
+Band band_of(const Scenario& scenario, const ClusterPrices& prices, Seconds stated, Seconds shown,
+             SidedWorkloads& sides);
 
 /// A scenario's band, or why it has none although a spread is known. Neither where the spread moves nothing: a
 /// band without width would read as certainty.
@@ -54,7 +57,7 @@ struct ErrorBand {
   std::string why_none;
 };
 /// @param stated  what the equations say, where they were asked
-ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown,
-                     SidedWorkloads& sides);
+ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                     std::optional<Seconds> stated, Seconds shown, SidedWorkloads& sides);
 
 }  // namespace stepcast

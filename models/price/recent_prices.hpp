@@ -15,11 +15,15 @@ class RecentPrices {
   static constexpr std::size_t kMost = 8;  ///< limits the memory for large fabrics
 
   /// The reference is valid until kMost other clusters are requested.
-  /// @pre `cluster` outlives this
   const ClusterPrices& of(const Cluster& cluster);
 
  private:
-  std::list<CachedPrices> recent_;  ///< the most recent first
+  struct Priced {
+    explicit Priced(const Cluster& priced) : cluster(priced), prices(cluster) {}
+    const Cluster cluster;
+    const CachedPrices prices;
+  };
+  std::list<Priced> recent_;  ///< the most recent first
 };
 
 }  // namespace stepcast

@@ -268,7 +268,7 @@ std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Documen
   const Json& written = document.workload        ? *document.workload
                         : document.workload_file ? files_.read(*document.workload_file)
                                                  : *found;
-  if (const auto known = tables_.find({&written, gpu}); shared && known != tables_.end()) return known->second;
+  if (const auto known = tables_.find({&written, gpu}); shared && known != tables_.end()) return known->second.table;
   const auto file_of = [&](const std::string& pointer) {
     return document.workload_file ? document.workload_file->string() : document.origins.file_of(pointer);
   };
@@ -279,7 +279,7 @@ std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Documen
   auto table = std::make_shared<WorkloadTable>();
   read_value(json, "/workload", *table, {}, faults);
   take_as_mixed_precision(*table);
-  if (faults.size() == before && shared) tables_[{&written, gpu}] = table;
+  if (faults.size() == before && shared) tables_[{&written, gpu}] = {table, document.workload};
   return table;
 }
 

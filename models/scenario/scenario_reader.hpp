@@ -66,8 +66,12 @@ class ScenarioReader {
   PartFiles& files_;
   PlatformInspector inspect_;
   std::map<std::string, PlatformFacts> platforms_;  ///< by file
+  struct Table {
+    std::shared_ptr<const WorkloadTable> table;
+    std::shared_ptr<const Json> written;  ///< keeps the key's address in use; null for a file's
+  };
   /// The key is the document and the GPU's file that provides a profile.
-  std::map<std::pair<const Json*, std::string>, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<std::pair<const Json*, std::string>, Table> tables_;
   struct Gpu {
     Shared<DeviceProfile> profile;
     std::string gpu;  ///< gpu_of

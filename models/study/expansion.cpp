@@ -23,11 +23,12 @@ namespace {
 /// The shared state of all points of a study while its document is expanded.
 class Expansion {
  public:
-  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points,
-            PointFilter wanted = {}, PlatformInspector inspect = {})
-      : files_(file.parent_path(), library),
+  /// @param files, reader  may know parts of other studies; they outlive this
+  Expansion(const std::string& file, PartFiles& files, ScenarioReader& reader, std::size_t max_points,
+            PointFilter wanted = {})
+      : files_(files),
         changes_(files_, faults_),
-        reader_(files_, std::move(inspect), changes_, faults_, file.string()),
+        reader_(reader, changes_, faults_, file),
         max_points_(max_points),
         wanted_(std::move(wanted)) {}
 
@@ -268,7 +269,7 @@ class Expansion {
 
   [[nodiscard]] bool full() const { return full_ || faults_.full(); }
 
-  PartFiles files_;
+  PartFiles& files_;
   PointFaults faults_;
   DocumentChanges changes_;
   PointReader reader_;
@@ -285,19 +286,27 @@ class Expansion {
 Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
                  const std::filesystem::path& library, std::size_t max_points, PointFilter wanted) {
   const std::string name = file == "-" ? "standard input" : file.string();
-  return Expansion(name, library, max_points, std::move(wanted)).expand({read_json(file), Origins(name)}, overrides);
+  return expand_study({read_json(file), Origins(name)}, overrides, library, max_points, std::move(wanted));
 }
 
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
                   const std::filesystem::path& library, std::size_t max_points) {
-  return Expansion(name, library, max_points).expand({parse_json(text, name), Origins(name)}, overrides);
+  return expand_study({parse_json(text, name), Origins(name)}, overrides, library, max_points);
 }
 
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
                    std::size_t max_points, PointFilter wanted, PlatformInspector inspect) {
   const std::string file = document.origins.file_of("");
-  return Expansion(file, library, max_points, std::move(wanted), std::move(inspect))
-      .expand(std::move(document), overrides);
+  PartFiles files(std::filesystem::path(file).parent_path(), library);
+  ScenarioReader reader(files, std::move(inspect));
+  return Expansion(file, files, reader, max_points, std::move(wanted)).expand(std::move(document), overrides);
+}
+
+Expander::Expander(std::string file, const std::filesystem::path& library)
+    : file_(std::move(file)), files_(std::filesystem::path(file_).parent_path(), library), reader_(files_) {}
+
+Study Expander::expand(Document document, const std::vector<Override>& overrides) {
+  return Expansion(file_, files_, reader_, kMaxPoints).expand(std::move(document), overrides);
 }
 
 }  // namespace stepcast

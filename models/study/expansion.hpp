@@ -8,7 +8,9 @@
 
 #include "models/scenario/document.hpp"
 #include "models/scenario/override.hpp"
+#include "models/scenario/part_files.hpp"
 #include "models/scenario/platform_facts.hpp"
+#include "models/scenario/scenario_reader.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast {
@@ -32,5 +34,19 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 /// @param inspect  called once for each platform file; without it, no file is inspected
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
                    std::size_t max_points = kMaxPoints, PointFilter wanted = {}, PlatformInspector inspect = {});
+
+/// Expands documents one after another that share most of their parts. Each part is read once.
+class Expander {
+ public:
+  /// @param file  contains the documents
+  Expander(std::string file, const std::filesystem::path& library);
+  /// @throws ScenarioError like expand_study
+  Study expand(Document document, const std::vector<Override>& overrides);
+
+ private:
+  std::string file_;
+  PartFiles files_;
+  ScenarioReader reader_;
+};
 
 }  // namespace stepcast

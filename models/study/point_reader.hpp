@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario_reader.hpp"
 #include "models/study/document_changes.hpp"
 #include "models/study/left_out.hpp"
@@ -20,9 +19,8 @@ namespace stepcast {
 class PointReader {
  public:
   /// @param file  the file of the study
-  PointReader(PartFiles& files, PlatformInspector inspect, DocumentChanges& changes, PointFaults& faults,
-              std::string file)
-      : reader_(files, std::move(inspect)), changes_(changes), faults_(faults), unused_(std::move(file)) {}
+  PointReader(ScenarioReader& reader, DocumentChanges& changes, PointFaults& faults, std::string file)
+      : reader_(reader), changes_(changes), faults_(faults), unused_(std::move(file)) {}
 
   /// The point of a document without axes. Nothing if it is left out, or if the study has faults.
   /// @param number  the number that the point will have in the study
@@ -47,7 +45,7 @@ class PointReader {
   std::vector<Scenario> read_phases(const Document& document, const ScenarioReading& own, const Scenario& scenario,
                                     std::vector<Fault>& impossible);
 
-  ScenarioReader reader_;
+  ScenarioReader& reader_;
   DocumentChanges& changes_;
   PointFaults& faults_;
   LeftOut left_out_;

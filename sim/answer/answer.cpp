@@ -68,6 +68,7 @@ class Engine {
   }
 
  private:
+  PointAnswerer& answerer() { return options_.answerer ? *options_.answerer : own_answerer_; }
   [[nodiscard]] bool first() const { return ranks_.rank() == 0; }
   /// Equations need no other process if nobody else works.
   [[nodiscard]] bool works_itself(const AnswerTask& task) const {
@@ -184,7 +185,7 @@ class Engine {
       return found == point.replays.end() ? nullptr : &answers_[found->second];
     };
     if (point.refusal.empty())
-      answer = answerer_.answer(points_[point.index], replay_of, options_.here ? &missing : nullptr);
+      answer = answerer().answer(points_[point.index], replay_of, options_.here ? &missing : nullptr);
     for (const Scenario* scenario : missing) add_replay(point, *scenario);
     if (!point.refusal.empty()) answer.reason = point.refusal;
     else if (!missing.empty()) return {};
@@ -240,7 +241,7 @@ class Engine {
   Ranks& ranks_;
   const AnswerSink& sink_;
   AnswerPlan plan_;
-  PointAnswerer answerer_;
+  PointAnswerer own_answerer_;
   std::vector<ReplayAnswer> answers_;  ///< one for each of the plan's questions
   std::vector<Runs> runs_;
   std::vector<std::optional<std::string>> packed_;  ///< answers that wait for their turn

@@ -23,6 +23,8 @@ struct AnswerOptions {
   /// For one rank: packs every answer in the calling process, so that `pack` may keep it. The scenarios to replay are
   /// found while points are answered, which saves a look at them before.
   bool here = false;
+  /// Keeps data that points share, for the points of the next call too. Null: this call has its own.
+  PointAnswerer* answerer = nullptr;
 };
 
 struct AnswerCount {

@@ -78,15 +78,18 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
                     {},
                     {},
                     {}};
-  if (!missing || missing->empty()) all.exchange = summarise(scenario, graph, prices);
+  if (!missing || missing->empty()) {
+    all.exchange = summarise(scenario, graph, prices);
+    const Answers& own = all.own.answers;
+    if (bands_ == Bands::made)
+      all.band = error_band(scenario, graph, prices, own.equations ? std::optional(own.equations->step) : std::nullopt,
+                            own.shown().step, sides_);
+  }
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase, "a phase of its run"));
   if (point.baseline) all.baseline.emplace(answered(*point.baseline, "its baseline"));
   for (const Scenario& phase : point.phases_of_baseline())
     all.baseline_phases.push_back(answered(phase, "its baseline"));
   if (missing && !missing->empty()) return {};
-  const Answers& own = all.own.answers;
-  all.band = error_band(scenario, graph, own.equations ? std::optional(own.equations->step) : std::nullopt,
-                        own.shown().step, sides_);
   return make_point_report(point, all);
 }
 

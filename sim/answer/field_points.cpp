@@ -11,6 +11,7 @@
 #include "models/report/point_notes.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/override.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/study/expansion.hpp"
 #include "models/study/schema.hpp"
@@ -70,7 +71,8 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
       file_(std::move(file)),
       baselines_(baselines),
       jobs_(jobs),
-      progress_(std::move(progress)) {
+      progress_(std::move(progress)),
+      expander_(std::make_unique<Expander>(file_, default_library())) {
   const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
   if (at == study_.axis_pointers.end())
     throw std::invalid_argument(
@@ -161,7 +163,7 @@ void FieldPoints::know(const Wanted& wanted) {
 }
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
-  Report report = answer_whole_study(study, jobs_, progress_);
+  Report report = answer_whole_study(study, jobs_, progress_, &answerer_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     const std::optional<Note> memory = stepcast::memory_note(point);
@@ -174,10 +176,23 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   return std::move(report.points);
 }
 
-Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& values) const {
+Document FieldPoints::document_of(const StudyPoint& point) {
+  if (is_at_or_below(field_.place, "/workload")) return {to_json(point.scenario), Origins(file_)};
+  Scenario others = point.scenario;
+  const std::shared_ptr<const WorkloadTable> written =
+      others.workload_written ? others.workload_written : others.workload;
+  others.workload = others.workload_written = nullptr;
+  Document document{to_json(others), Origins(file_)};
+  if (!written) return document;
+  std::shared_ptr<const Json>& workload = workloads_[written];
+  if (!workload) workload = std::make_shared<const Json>(write_value(*written));
+  document.workload = workload;
+  return document;
+}
+
+Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& values) {
   try {
-    return expand_study({to_json(point.scenario), Origins(file_)}, {values_of(field_, field_.place, values)},
-                        default_library());
+    return expander_->expand(document_of(point), {values_of(field_, field_.place, values)});
   } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "models/report/goal.hpp"
 #include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
+#include "models/study/expansion.hpp"
 #include "models/study/study.hpp"
 #include "sim/answer/answer_study.hpp"
 
@@ -84,7 +86,9 @@ class FieldPoints {
   /// Records a point's report at a value.
   void learn(std::size_t point, double value, const PointReport& report);
   [[nodiscard]] std::vector<PointReport> ask(const Study& study);
-  [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values) const;
+  [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values);
+  /// The point as a document. Documents share a workload without the field.
+  [[nodiscard]] Document document_of(const StudyPoint& point);
 
   Study study_;  ///< at the grid's values, until it is answered
   Field field_;
@@ -92,6 +96,9 @@ class FieldPoints {
   bool baselines_;
   int jobs_;
   PointProgress progress_;
+  PointAnswerer answerer_{Bands::left_out};
+  std::unique_ptr<Expander> expander_;
+  std::map<std::shared_ptr<const WorkloadTable>, std::shared_ptr<const Json>> workloads_;  ///< as documents
   std::string axis_;
   std::map<std::string, double> grid_;  ///< values by their coordinates
   std::vector<std::size_t> owners_;     ///< for each point of the study, its point here

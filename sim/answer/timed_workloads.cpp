@@ -6,7 +6,7 @@
 namespace stepcast {
 
 const TimedWorkload& TimedWorkloads::of(const Scenario& scenario) {
-  const auto [entry, is_new] = known_.try_emplace(scenario.workload.get());
+  const auto [entry, is_new] = known_.try_emplace(scenario.workload);
   if (is_new) entry->second = {make_workload(scenario), scenario.workload ? timing_notes(*scenario.workload) : Notes{}};
   return entry->second;
 }

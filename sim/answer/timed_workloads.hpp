@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,10 @@ struct TimedWorkload {
 class TimedWorkloads {
  public:
   /// Valid for the lifetime of this.
-  /// @pre the scenario's table outlives this
   const TimedWorkload& of(const Scenario& scenario);
 
  private:
-  std::map<const WorkloadTable*, TimedWorkload> known_;
+  std::map<std::shared_ptr<const WorkloadTable>, TimedWorkload> known_;
 };
 
 }  // namespace stepcast

@@ -22,12 +22,12 @@ namespace {
 
 Band band_at(const Scenario& scenario, Seconds stated, Seconds shown) {
   SidedWorkloads sides;
-  return band_of(scenario, stated, shown, sides);
+  return band_of(scenario, CachedPrices(scenario.cluster), stated, shown, sides);
 }
 ErrorBand error_band_at(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated,
                         Seconds shown) {
   SidedWorkloads sides;
-  return error_band(scenario, graph, stated, shown, sides);
+  return error_band(scenario, graph, CachedPrices(scenario.cluster), stated, shown, sides);
 }
 
 /// A made-up device on which everything counts as measured.

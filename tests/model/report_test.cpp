@@ -43,7 +43,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   const Answered own = answered(scenario);
   AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};
   SidedWorkloads sides;
-  all.band = error_band(scenario, graph, {}, own.answers.shown().step, sides);
+  all.band = error_band(scenario, graph, prices, {}, own.answers.shown().step, sides);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));
   if (point.baseline) all.baseline.emplace(answered(*point.baseline));
   for (const Scenario& phase : point.phases_of_baseline()) all.baseline_phases.push_back(answered(phase));
