@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// Usual number of steps until a steady state is proven. With jitter or asynchronous servers there is none, and
-/// max_steps count.
+/// Most replays prove their steady state within this many steps, many after one. With jitter or asynchronous servers
+/// there is none, and max_steps count.
 inline constexpr double kStepsToSteadyState = 4;
 /// The same for servers on a torus, whose workers wait for different links: 18 to 75.
 inline constexpr double kStepsToConvergence = 48;

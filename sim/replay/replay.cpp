@@ -58,7 +58,7 @@ class Tracks {
       throw ModelError(fmt::format(
           "an asynchronous worker does more than {} steps while the slowest does one: such a scenario has no step time",
           StepProgress::kMostAhead));
-    if (ended_ < tracks)
+    if (ended_ < tracks && !progress_.is_over())
       throw std::logic_error(
           fmt::format("the replay came to a stop with {} of {} streams still waiting", tracks - ended_, tracks));
   }
@@ -80,9 +80,11 @@ class Tracks {
       for (const TaskId task : track.tasks) {
         await_dependencies(track, task, step);
         if (&track == &self.tracks.front() && task == track.tasks.front()) await_slowest(track, step);
+        progress_.begin_task(step, now());
         const double start = executor_.execute(task, track, step);
         recorder_.add(self, task, step, start, now());
         finish(track, task, step);
+        if (progress_.is_over()) return s4u::Actor::kill_all();
       }
     wake_waiting_for_slowest();  // needed if the replay stops because this worker ran away
   }
@@ -140,7 +142,7 @@ std::string describe(const FidelityDecision& fidelity, const SimulatedCluster& s
 }
 
 StepProgress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
-                            const StepGraph& graph) {
+                            const StepGraph& graph, bool is_watched) {
   std::vector<int> tasks;
   std::size_t tracks = 0;
   for (const Participant& participant : participants) {
@@ -148,7 +150,9 @@ StepProgress begin_progress(const std::vector<Participant>& participants, const 
     for (const Track& track : participant.tracks) tasks.back() += static_cast<int>(track.tasks.size());
     tracks += participant.tracks.size();
   }
-  return StepProgress(progress_rules(scenario, graph), tasks, tracks);
+  ProgressRules rules = progress_rules(scenario, graph);
+  rules.one_may_do = !is_watched;
+  return StepProgress(rules, tasks, tracks);
 }
 
 ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
@@ -206,7 +210,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   std::vector<Participant> participants = participants_on(*simulated, graph);
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
   Executor executor(*simulated, scenario, graph, run);
-  StepProgress progress = begin_progress(participants, scenario, graph);
+  StepProgress progress = begin_progress(participants, scenario, graph, observer || links);
   Recorder recorder(empty_timelines(*simulated, cluster, graph, kinds), participants, graph, observer);
   Tracks(participants, graph, executor, progress, recorder).run(engine);
 

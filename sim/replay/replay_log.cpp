@@ -26,9 +26,10 @@ void periodic(const ReplayLog& log, StepForecast& forecast) {
   forecast.step = Seconds(period.seconds / period.steps);
   const std::string every = period.steps == 1 ? "1 step" : fmt::format("{} steps", period.steps);
   forecast.steady_state =
-      period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}",
-                                     every, SteadyState::kConverged)
-                       : fmt::format("all streams repeat every {} to 1e-10", every);
+      period.apart       ? "each step ends on all workers before the next one begins"
+      : period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}",
+                                       every, SteadyState::kConverged)
+                         : fmt::format("all streams repeat every {} to 1e-10", every);
   // Timelines of the passes that show the period, folded into one period.
   break_down(log, forecast, [&](const Timeline& timeline) {
     std::vector<Interval> intervals;

@@ -45,8 +45,7 @@ std::optional<Period> SteadyState::add(std::vector<double> ends) {
 
   const int longest = std::min(longest_period_, static_cast<int>(history_.size() - std::min(history_.size(), window)));
   for (int c = 1; c <= longest; ++c) {
-    // Times are sums of many terms, so rounding errors grow with the clock.
-    const double allowed = tolerance_ * seconds(c) + 4e-15 * at(0).front();
+    const double allowed = tolerance_ * seconds(c) + kRounding * at(0).front();
     std::deque<double>& differences = differences_[static_cast<std::size_t>(c) - 1];
     differences.push_back(difference(c));
     if (differences.back() <= allowed) return Period{c, seconds(c)};
@@ -104,6 +103,10 @@ bool StepProgress::is_too_far_ahead(int step) const {
   return rules_.staleness && !stopping_ && step - slowest_ > *rules_.staleness;
 }
 
+void StepProgress::begin_task(int step, double time) {
+  if (first_begin_.size() == static_cast<std::size_t>(step)) first_begin_.push_back(time);
+}
+
 void StepProgress::end_track(std::size_t track, int step, double time) {
   const auto offset = static_cast<std::size_t>(step - first_kept_);
   while (track_ends_.size() <= offset) track_ends_.emplace_back(tracks_, 0.0);
@@ -118,6 +121,18 @@ bool StepProgress::end_task(std::size_t participant, int step, double time) {
   return true;
 }
 
+double StepProgress::length_of(int step) const {
+  const auto s = static_cast<std::size_t>(step);
+  return step_ends_[s] - (s == 0 ? 0.0 : step_ends_[s - 1]);
+}
+
+bool StepProgress::is_apart_from_next(int step) const {
+  const auto next = static_cast<std::size_t>(step) + 1;
+  if (next >= first_begin_.size()) return true;
+  const double end = step_ends_[next - 1];
+  return end - first_begin_[next] <= SteadyState::kEqual * length_of(step) + SteadyState::kRounding * end;
+}
+
 void StepProgress::end_step(int step, double time) {
   step_ends_.push_back(time);
   slowest_ = step + 1;
@@ -126,6 +141,10 @@ void StepProgress::end_step(int step, double time) {
   track_ends_.pop_front();
   ++first_kept_;
   if (rules_.periodic_from && step >= *rules_.periodic_from) period_ = steady_.add(std::move(ends));
+  const bool apart_from_next = is_apart_from_next(step);
+  if (rules_.one_may_do && rules_.periodic_from && step >= *rules_.periodic_from && apart_from_last_ && apart_from_next)
+    period_ = {1, length_of(step), false, true};
+  apart_from_last_ = apart_from_next;
   stopping_ = period_ || step + 1 >= rules_.max_steps;
 }
 

@@ -2,7 +2,8 @@
 //
 // It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
 // Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
-// Asynchronous participants each end their own.
+// Asynchronous participants each end their own. If a step proves to be apart from the next one, nothing has begun and
+// the replay is over at once.
 //
 // Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
 #pragma once
@@ -22,6 +23,9 @@ struct Period {
   double seconds = 0.0;  ///< D: the time that these steps take
   /// The replay approaches the period without reaching it, and D is within kConverged of its limit.
   bool converges = false;
+  /// The step was apart from both its neighbours: it began when the step before had ended everywhere, and so did the
+  /// next.
+  bool apart = false;
 };
 
 /// Detects the steady state of a replay.
@@ -36,10 +40,14 @@ struct Period {
 class SteadyState {
  public:
   static constexpr double kConverged = 1e-6;
+  /// Times as near as this part of a period count as equal.
+  static constexpr double kEqual = 1e-10;
+  /// Times are sums of many terms, so their rounding errors grow with the clock: by this part of it.
+  static constexpr double kRounding = 4e-15;
 
   /// @param memory     longest lag of a dependency, in steps
   /// @param tolerance  relative to D: two times count as equal
-  explicit SteadyState(int memory, int longest_period = 16, double tolerance = 1e-10)
+  explicit SteadyState(int memory, int longest_period = 16, double tolerance = kEqual)
       : memory_(memory), longest_period_(longest_period), tolerance_(tolerance), differences_(longest_period) {}
 
   /// Adds the ends of every stream in the next step. Returns the period once there is one.
@@ -67,6 +75,9 @@ struct ProgressRules {
   std::optional<int> periodic_from{};
   int longest_lag = 1;  ///< longest lag of a dependency, in steps
   int max_steps = 1;
+  /// Whether one step that is apart from its neighbours proves the steady state. Nothing of it is left at its end, so
+  /// the next one finds what the first one found. Without this, the replay shows at least three steps.
+  bool one_may_do = false;
 };
 
 ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph);
@@ -83,11 +94,16 @@ class StepProgress {
   /// Whether a participant that has begun `step` must wait for the slowest.
   [[nodiscard]] bool is_too_far_ahead(int step) const;
 
+  /// Reports that a participant comes to a task of `step` and waits for none of its own tasks any more.
+  void begin_task(int step, double time);
   /// Reports that a track has ended its last task of `step`. Must come before the end of that task.
   void end_track(std::size_t track, int step, double time);
   /// Reports that a participant has ended a task of `step`. Returns whether all have now ended the step, so that the
   /// slowest has advanced.
   bool end_task(std::size_t participant, int step, double time);
+
+  /// Whether nothing of the replay is left to do, since the latest step was apart.
+  [[nodiscard]] bool is_over() const { return period_ && period_->apart; }
 
   /// Whether an asynchronous worker did more than kMostAhead steps for each of the slowest worker's. Its steps may take
   /// no time, and would then keep the replay going for ever.
@@ -114,6 +130,8 @@ class StepProgress {
 
   [[nodiscard]] bool runs_away(int step) const;
   void end_step(int step, double time);
+  [[nodiscard]] bool is_apart_from_next(int step) const;
+  [[nodiscard]] double length_of(int step) const;
 
   ProgressRules rules_;
   std::vector<Own> own_;  ///< by participant
@@ -123,6 +141,8 @@ class StepProgress {
   int slowest_ = 0;          ///< number of steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;
+  std::vector<double> first_begin_;  ///< by step: when the first of its tasks began
+  bool apart_from_last_ = true;      ///< whether the step that ends next began when the one before had ended everywhere
   std::deque<std::vector<double>> track_ends_;  ///< by step from first_kept_ on: end of every track
   int first_kept_ = 0;
   SteadyState steady_;

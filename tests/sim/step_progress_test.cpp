@@ -89,6 +89,60 @@ TEST_CASE("a period ends a replay, from the step on where one may be") {
   }
 }
 
+TEST_CASE("a step that begins and ends everywhere at one time ends the replay") {
+  // Two participants, each a task of 1 s. In the first replay both begin together. In the second, participant 0 has
+  // ended at 1 s, begins its next step then, and 1 waits until 2 s: that step is not apart.
+  ProgressRules rules;
+  rules.periodic_from = 0;
+  rules.max_steps = 20;
+  rules.one_may_do = true;
+  StepProgress together = of_two(rules);
+  together.begin_task(0, 0);
+  CHECK_FALSE(do_step(together, 0, 0, 1));
+  CHECK_FALSE(together.is_over());
+  CHECK(do_step(together, 1, 0, 1));
+  REQUIRE(together.is_over());
+  CHECK(together.period()->steps == 1);
+  CHECK(together.period()->seconds == 1.0);
+  CHECK(together.last() == 0);
+  CHECK_FALSE(together.begin(0, 1));
+
+  StepProgress overlapping = of_two(rules);
+  overlapping.begin_task(0, 0);
+  CHECK_FALSE(do_step(overlapping, 0, 0, 1));
+  REQUIRE(overlapping.begin(0, 1));
+  overlapping.begin_task(1, 1);
+  CHECK(do_step(overlapping, 1, 0, 2));
+  CHECK_FALSE(overlapping.is_over());
+  // The second step ends before the third begins, but it had begun before the first ended.
+  CHECK_FALSE(do_step(overlapping, 0, 1, 3));
+  CHECK(do_step(overlapping, 1, 1, 3));
+  CHECK_FALSE(overlapping.is_over());
+  // The third is apart from both neighbours.
+  overlapping.begin_task(2, 3);
+  CHECK_FALSE(do_step(overlapping, 0, 2, 5));
+  CHECK(do_step(overlapping, 1, 2, 5));
+  REQUIRE(overlapping.is_over());
+  CHECK(overlapping.period()->seconds == 2.0);
+}
+
+TEST_CASE("a step apart ends no replay that shows several steps, or before one may be periodic") {
+  for (const bool one_may_do : {false, true}) {
+    ProgressRules rules;
+    rules.periodic_from = 1;
+    rules.max_steps = 20;
+    rules.one_may_do = one_may_do;
+    StepProgress progress = of_two(rules);
+    for (int step = 0; step < 2; ++step) {
+      CHECK_FALSE(progress.is_over());
+      progress.begin_task(step, step);
+      do_step(progress, 0, step, step + 1);
+      do_step(progress, 1, step, step + 1);
+    }
+    CHECK(progress.is_over() == one_may_do);
+  }
+}
+
 TEST_CASE("no period is searched for if steps differ by chance") {
   ProgressRules rules;
   rules.max_steps = 20;
