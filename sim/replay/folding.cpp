@@ -18,6 +18,7 @@
 #include "models/fabric/host_specs.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
+#include "models/price/path_prices.hpp"
 #include "models/price/shard_placement.hpp"
 #include "models/scenario/foldable.hpp"
 
@@ -51,17 +52,46 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabr
 /// Rounds of one fabric. Rounds with the same messages share their flows, whichever worker adds them up.
 class RoundFolder {
  public:
-  RoundFolder(Fabric& fabric, const Cluster& cluster) : fabric_(fabric), costs_(host_costs(cluster)) {}
+  RoundFolder(Fabric& fabric, const Cluster& cluster)
+      : fabric_(fabric),
+        costs_(host_costs(cluster)),
+        is_plain_star_(is_plain_star(cluster)),
+        ends_(static_cast<std::size_t>(cluster.workers)) {}
 
   FoldedRound operator()(const Round& round, bool goes_around) {
-    auto& flows = known_[fingerprint_of(round, goes_around)];
-    if (!flows) flows = fold_messages(round, fabric_, goes_around);
-    return {flows, load_of(round, costs_)};
+    const bool one_for_all = is_plain_star_ && are_alike(round);
+    const Round messages = one_for_all ? Round{{0, 1, round.front().slice}} : Round{};
+    return {flows_of(one_for_all ? messages : round, goes_around), load_of(round, costs_)};
   }
 
  private:
+  /// Whether all messages have one size, and none has its sender or its receiver in common with another one. On a star
+  /// they share no link, so any of them stands for all, whatever its ends.
+  bool are_alike(const Round& round) {
+    ++round_;
+    return !round.empty() && std::all_of(round.begin(), round.end(), [&](const Message& m) {
+      return m.from != m.to && m.slice.count == round.front().slice.count &&
+             std::exchange(ends_[static_cast<std::size_t>(m.from)].sent, round_) != round_ &&
+             std::exchange(ends_[static_cast<std::size_t>(m.to)].received, round_) != round_;
+    });
+  }
+
+  std::shared_ptr<const FoldedRound::Flows> flows_of(const Round& round, bool goes_around) {
+    auto& flows = known_[fingerprint_of(round, goes_around)];
+    if (!flows) flows = fold_messages(round, fabric_, goes_around);
+    return flows;
+  }
+
+  /// By rank: the last round in which it sent, and in which it received. Rounds are counted from 1.
+  struct Ends {
+    int sent = 0, received = 0;
+  };
+
   Fabric& fabric_;
   HostCosts costs_;
+  bool is_plain_star_;
+  std::vector<Ends> ends_;
+  int round_ = 0;
   std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
 };
 
