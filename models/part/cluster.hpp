@@ -13,6 +13,7 @@
 
 #include "models/describe/describe.hpp"
 #include "models/part/collective_algorithm.hpp"
+#include "models/part/hourly_prices.hpp"
 #include "models/part/nics.hpp"
 #include "models/part/stack.hpp"
 
@@ -311,22 +312,6 @@ struct LinkFit {
     v.required("bandwidth_high", x.bandwidth_high, "upper end of its 95 % interval; null: no bound", positive);
   }
   bool operator==(const LinkFit&) const = default;
-};
-
-/// Prices of hosts per hour, in any currency.
-struct HourlyPrices {
-  double worker = 0.0;
-  std::optional<double> server{};
-
-  template <class V>
-  static void describe(V& v, HourlyPrices& x) {
-    v.required("worker", x.worker, "price of an hour of one worker, in any currency", non_negative);
-    v.optional("server", x.server,
-               "price of an hour of one dedicated parameter server, in the same currency; null: a "
-               "worker's",
-               non_negative);
-  }
-  bool operator==(const HourlyPrices&) const = default;
 };
 
 /// The latency that a message around a ring waits for: the mean or the slowest over the ring's links.

@@ -7,8 +7,7 @@ Each is a separate command. They run in turn, and the fastest of three runs coun
 are those of the whole command, with its start. Beside them are the prediction and its distance from the closed form
 2(p-1)(alpha + n/(p B)). More than a per cent is a failure. Ratios are over stepcast's folded replay.
 
-- stepcast's full replay repeats the all-reduce until its steady state is proven, 4 times here; the plain loop and SMPI
-  do it once. folding_bench compares full replay and plain loop over equally many.
+- All do the all-reduce once: stepcast's full replay ends after one step that begins and ends on all workers together.
 - SMPI runs MPI_Allreduce's ring ("lr") on SimGrid's ideal network, like stepcast, without its own costs of
   computation, copies and arithmetic. Its resident set has the two buffers of 100 MiB that all ranks share.
   Its messages are 16 bytes longer, and MPI_Wtime adds 10 ns: 1e-5 of the prediction at 64 workers.
