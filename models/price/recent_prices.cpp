@@ -5,8 +5,8 @@
 namespace stepcast {
 
 const ClusterPrices& RecentPrices::of(const Cluster& cluster) {
-  const auto known = std::find_if(recent_.begin(), recent_.end(),
-                                  [&](const Priced& priced) { return priced.cluster == cluster; });
+  const auto known =
+      std::find_if(recent_.begin(), recent_.end(), [&](const Priced& priced) { return priced.cluster == cluster; });
   if (known != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, known);
   } else {
