@@ -8,6 +8,7 @@
 
 namespace stepcast {
 
+/// "" if the field has an effect, else the reason why it has none.
 inline std::string unless(bool has_effect, std::string why) { return has_effect ? "" : std::move(why); }
 
 std::string backward_spread(const Scenario& s);

@@ -59,9 +59,9 @@ class RoundFolder {
         ends_(static_cast<std::size_t>(cluster.workers)) {}
 
   FoldedRound operator()(const Round& round, bool goes_around) {
-    const bool one_for_all = is_plain_star_ && are_alike(round);
-    const Round messages = one_for_all ? Round{{0, 1, round.front().slice}} : Round{};
-    return {flows_of(one_for_all ? messages : round, goes_around), load_of(round, costs_)};
+    const RoundLoad load = load_of(round, costs_);
+    if (is_plain_star_ && are_alike(round)) return {flows_of({{0, 1, round.front().slice}}, goes_around), load};
+    return {flows_of(round, goes_around), load};
   }
 
  private:

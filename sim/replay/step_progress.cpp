@@ -126,11 +126,11 @@ double StepProgress::length_of(int step) const {
   return step_ends_[s] - (s == 0 ? 0.0 : step_ends_[s - 1]);
 }
 
-bool StepProgress::is_apart_from_next(int step) const {
-  const auto next = static_cast<std::size_t>(step) + 1;
-  if (next >= first_begin_.size()) return true;
-  const double end = step_ends_[next - 1];
-  return end - first_begin_[next] <= SteadyState::kEqual * length_of(step) + SteadyState::kRounding * end;
+bool StepProgress::begins_apart(int step) const {
+  const auto s = static_cast<std::size_t>(step);
+  if (step == 0 || s >= first_begin_.size()) return true;
+  const double end = step_ends_[s - 1];
+  return end - first_begin_[s] <= SteadyState::kEqual * length_of(step - 1) + SteadyState::kRounding * end;
 }
 
 void StepProgress::end_step(int step, double time) {
@@ -140,11 +140,10 @@ void StepProgress::end_step(int step, double time) {
   std::vector<double> ends = std::move(track_ends_.front());
   track_ends_.pop_front();
   ++first_kept_;
-  if (rules_.periodic_from && step >= *rules_.periodic_from) period_ = steady_.add(std::move(ends));
-  const bool apart_from_next = is_apart_from_next(step);
-  if (rules_.one_may_do && rules_.periodic_from && step >= *rules_.periodic_from && apart_from_last_ && apart_from_next)
-    period_ = {1, length_of(step), false, true};
-  apart_from_last_ = apart_from_next;
+  if (rules_.periodic_from && step >= *rules_.periodic_from) {
+    period_ = steady_.add(std::move(ends));
+    if (rules_.one_may_do && begins_apart(step) && begins_apart(step + 1)) period_ = {1, length_of(step), false, true};
+  }
   stopping_ = period_ || step + 1 >= rules_.max_steps;
 }
 

@@ -130,7 +130,8 @@ class StepProgress {
 
   [[nodiscard]] bool runs_away(int step) const;
   void end_step(int step, double time);
-  [[nodiscard]] bool is_apart_from_next(int step) const;
+  /// Whether nothing of the step begins before the one before it has ended everywhere.
+  [[nodiscard]] bool begins_apart(int step) const;
   [[nodiscard]] double length_of(int step) const;
 
   ProgressRules rules_;
@@ -141,8 +142,7 @@ class StepProgress {
   int slowest_ = 0;          ///< number of steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;
-  std::vector<double> first_begin_;  ///< by step: when the first of its tasks began
-  bool apart_from_last_ = true;      ///< whether the step that ends next began when the one before had ended everywhere
+  std::vector<double> first_begin_;             ///< by step: when the first of its tasks began
   std::deque<std::vector<double>> track_ends_;  ///< by step from first_kept_ on: end of every track
   int first_kept_ = 0;
   SteadyState steady_;

@@ -8,8 +8,7 @@
 
 #include "models/strategy/builder.hpp"
 #include "sim/replay/jitter.hpp"
-#include "tests/sim/fixed_random.hpp"
-#include "tests/sim/support.hpp"
+#include "tests/sim/random_scenes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 
@@ -18,28 +17,12 @@ using namespace stepcast::test;
 
 namespace {
 
-Cluster random_cluster() {
-  Cluster cluster = star(integer_between(2, 9));
-  const Link inner{BytesPerSecond(positive_between(1e9, 1e11)), Seconds(positive_between(1e-6, 1e-4))};
-  switch (integer_between(0, 4)) {
-    case 0: cluster.topology = Nodes{2, inner, integer_between(1, 2)}; break;
-    case 1: cluster.topology = Racks{2, 2.0, Seconds(positive_between(1e-6, 1e-3))}; break;
-    default: break;
-  }
-  if (coin() && std::holds_alternative<Star>(cluster.topology))
-    cluster.groups = {{1, positive_between(0.3, 2), BytesPerSecond(positive_between(1e8, 1e10)), {}}};
+Cluster random_jittery_cluster() {
+  Cluster cluster = random_cluster();
   if (coin()) cluster.stack.negotiation_cost = Seconds(positive_between(1e-5, 1e-2));
   if (coin()) cluster.stack.backward_slowdown = 1.1;
   cluster.jitter = {coin() ? JitterDistribution::gamma : JitterDistribution::lognormal, positive_between(0.01, 0.6)};
   return cluster;
-}
-
-Exchange random_exchange() {
-  const Grouping groupings[] = {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed};
-  return {.grouping = groupings[integer_between(0, 2)],
-          .bucket_cap = Bytes(positive_between(1e5, 1e7)),
-          .overlap = coin(),
-          .priority = coin()};
 }
 
 Strategy random_strategy() {
@@ -97,7 +80,7 @@ void require_alike(const Case& what, const StepForecast& full, const StepForecas
 TEST_CASE("arrivals are those of the full replay, run for run") {
   std::vector<Case> cases;
   for (int i = 0; i < 200; ++i) {
-    Scenario scenario = scenario_of(random_cluster(), random_strategy());
+    Scenario scenario = scenario_of(random_jittery_cluster(), random_strategy());
     scenario.evaluation.seed = i;
     scenario.evaluation.max_steps = integer_between(4, 25);
     if (coin()) {  // codecs, some on a stream beside backward

@@ -8,8 +8,7 @@
 #include "sim/answer/forecast_json.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/replay/replay.hpp"
-#include "tests/sim/fixed_random.hpp"
-#include "tests/sim/support.hpp"
+#include "tests/sim/random_scenes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 
@@ -18,24 +17,8 @@ using namespace stepcast::test;
 
 namespace {
 
-Cluster random_cluster() {
-  Cluster cluster = star(integer_between(2, 9));
-  const Link inner{BytesPerSecond(positive_between(1e9, 1e11)), Seconds(positive_between(1e-6, 1e-4))};
-  switch (integer_between(0, 5)) {
-    case 0: cluster.topology = Nodes{2, inner, integer_between(1, 2)}; break;
-    case 1: cluster.topology = Racks{2, 2.0, Seconds(positive_between(1e-6, 1e-3))}; break;
-    case 2: cluster.groups = {{1, positive_between(0.3, 2), BytesPerSecond(positive_between(1e8, 1e10)), {}}}; break;
-    default: break;
-  }
-  return cluster;
-}
-
 Strategy random_strategy() {
-  const Grouping groupings[] = {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed};
-  const Exchange exchange{.grouping = groupings[integer_between(0, 2)],
-                          .bucket_cap = Bytes(positive_between(1e5, 1e7)),
-                          .overlap = coin(),
-                          .priority = coin()};
+  const Exchange exchange = random_exchange();
   CollectiveChoice ring;
   ring.algorithm = Algorithm::ring;
   switch (integer_between(0, 5)) {
