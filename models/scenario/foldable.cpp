@@ -1,19 +1,14 @@
 #include "models/scenario/foldable.hpp"
 
-#include <fmt/format.h>
-
 #include "models/part/host_costs.hpp"
 
 namespace stepcast {
 
 std::optional<std::string> folding_refusal(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
-  if (cluster.jitter.cv > 0 && std::holds_alternative<ParameterServerStrategy>(scenario.strategy)) return kUnlike;
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-      server && server->consistency != Consistency::synchronous)
-    return fmt::format("{} servers serve like workers one after the other", name_of(server->consistency));
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-      server && server->sum_in_machine && host_costs(cluster).workers_of_machine > 1)
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  if (cluster.jitter.cv > 0 && server && server->consistency == Consistency::synchronous) return kUnlike;
+  if (server && server->sum_in_machine && host_costs(cluster).workers_of_machine > 1)
     return "sums inside machines may share links with pushes and pulls";
   if (std::holds_alternative<SimGridXml>(cluster.topology)) return "only SimGrid knows the links of a platform file";
   if (std::holds_alternative<TcpTransport>(cluster.transport))

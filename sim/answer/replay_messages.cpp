@@ -83,7 +83,7 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
 std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph) {
   const double p = scenario.cluster.workers;
   double messages = 0;
-  if (folding_refusal(scenario, graph)) {
+  if (graph.asynchronous || folding_refusal(scenario, graph)) {
     messages = replay_messages(scenario, graph);
   } else {
     std::map<CallKey, double> unlike;

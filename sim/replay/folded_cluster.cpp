@@ -1,5 +1,6 @@
+#include <algorithm>
 #include <map>
-#include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -113,6 +114,11 @@ class FoldedCluster : public SimulatedCluster {
       participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
     ends_ = platform.add(fold_.direct);
     flows_ = ends_.size();
+    for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f)
+      if (const DirectFlow& flow = fold_.direct_flows[f]; flow.exchange) {
+        const int worker = *flow.exchange == ShardExchange::push ? flow.sender : flow.receiver;
+        transfers_[{*flow.exchange, flow.shard, static_cast<std::size_t>(worker)}] = f;
+      }
     std::map<const FoldedRound::Flows*, std::vector<SimulatedMessage>> messages;
     for (const auto& [key, collective] : fold_.collectives)
       for (const FoldedRound& round : collective) {
@@ -156,11 +162,23 @@ class FoldedCluster : public SimulatedCluster {
     return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });
   }
 
-  SimulatedMessage transfer(const ShardTransfer&, std::size_t) override {
-    throw std::logic_error("asynchronous servers cannot be folded");
+  SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
+    const std::size_t f = transfers_.at({transfer.exchange, transfer.shard, worker});
+    return {ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), transfer.bytes.si()};
+  }
+
+  [[nodiscard]] bool includes(const Task& task) const override {
+    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) return stands_for_itself(transfer->shard);
+    if (const auto* serve = std::get_if<ShardServe>(&task.work)) return stands_for_itself(serve->shard);
+    return true;
   }
 
  private:
+  [[nodiscard]] bool stands_for_itself(int shard) const {
+    return std::any_of(fold_.participants.begin(), fold_.participants.end(),
+                       [&](const ParticipantClass& c) { return c.role == Role::server && c.index == shard; });
+  }
+
   template <class BytesOf>
   SimulatedExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {
     SimulatedExchange exchange;
@@ -180,6 +198,7 @@ class FoldedCluster : public SimulatedCluster {
   Fold fold_;
   std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
   std::map<CallKey, std::vector<std::pair<SimulatedRound, int>>> rounds_;
+  std::map<std::tuple<ShardExchange, int, std::size_t>, std::size_t> transfers_;  ///< by shard and worker: the flow
   std::size_t flows_ = 0;
 };
 

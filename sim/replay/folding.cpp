@@ -114,6 +114,8 @@ class DirectFold {
     for (const Task& task : graph.tasks) {
       if (const auto* shards = std::get_if<ShardWork>(&task.work))
         (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
+      if (const auto* transfer = std::get_if<ShardTransfer>(&task.work))
+        (transfer->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
       if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
     }
   }
@@ -155,7 +157,8 @@ class DirectFold {
     return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard);
   }
 
-  /// Workers that can change places are one node. With collectives alone, all workers of one speed can.
+  /// Workers that can change places are one node. With collectives alone, all workers of one speed can. Asynchronous
+  /// workers cannot: shards serve like workers one after another.
   void add_workers() {
     std::map<std::array<double, 4>, std::size_t> known;
     const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
@@ -165,7 +168,7 @@ class DirectFold {
     for (int rank = 0; rank < cluster_.workers; ++rank) {
       if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
-      if (!gossips_ && !serving.contains(rank)) {
+      if (!gossips_ && !graph_.asynchronous && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
         if (pushes_ || pulls_)
           kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(),
@@ -181,7 +184,8 @@ class DirectFold {
       ++participants_.back().of_kind[kind_of_rank];
     }
     for (const ParticipantClass& worker : participants_)
-      system_.participants.push_back({{0.0, specs_.of(worker.index).speed}, worker.count});
+      system_.participants.push_back(
+          {{0.0, specs_.of(worker.index).speed, graph_.asynchronous ? worker.index : 0.0}, worker.count});
     workers_ = participants_.size();
   }
 
@@ -191,6 +195,10 @@ class DirectFold {
       for (const Task& task : graph_.tasks) {
         if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[shard].si());
         if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[shard].si());
+        if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->shard == shard)
+          colour.push_back(transfer->bytes.si());
+        if (const auto* one = std::get_if<ShardServe>(&task.work); one && one->shard == shard)
+          colour.insert(colour.end(), {one->time.si(), one->copied.si()});
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});
@@ -269,7 +277,7 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
   }
   if (streams.size() > 1 || (!streams.empty() && any_direct))
     return "a collective may share links with other communication";
-  if (scenario.cluster.jitter.cv > 0 && streams.empty()) return kUnlike;
+  if (scenario.cluster.jitter.cv > 0 && streams.empty() && !graph.asynchronous) return kUnlike;
   return {};
 }
 
@@ -281,8 +289,10 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
   if (refusal) return {false, *refusal};
   constexpr double kFewest = 64, kMostCounted = 1 << 18;
   const double messages = direct_messages(scenario, graph);
-  if (scenario.evaluation.fidelity == Fidelity::folded || messages < kFewest || messages > kMostCounted)
-    return {true, ""};
+  if (scenario.evaluation.fidelity == Fidelity::folded) return {true, ""};
+  if (graph.asynchronous && graph.shards == 1)
+    return {false, "asynchronous workers all differ, and there is one shard"};
+  if ((messages < kFewest && !graph.asynchronous) || messages > kMostCounted) return {true, ""};
   FidelityDecision decision{true, "", fold(scenario.cluster, graph)};
   const double all = messages * (graph.shards > 0 ? 2 : 1),
                left = static_cast<double>(decision.fold->direct_flows.size());
@@ -293,7 +303,8 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
 double direct_messages(const Scenario& scenario, const StepGraph& graph) {
   const double p = scenario.cluster.workers;
   for (const Task& task : graph.tasks) {
-    if (std::holds_alternative<ShardWork>(task.work)) return p * graph.shards;
+    if (std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<ShardTransfer>(task.work))
+      return p * graph.shards;
     if (std::holds_alternative<NeighbourWork>(task.work)) return p * std::min(2.0, p - 1);
   }
   return 0;

@@ -6,7 +6,8 @@
 //                separate flow system; rounds that are alike (Schedule::like) are one.
 //   direct       Pushes, pulls and neighbour exchanges start when their senders are ready. Senders and receivers
 //                are therefore part of the partition. Workers of one class have the same timeline, by induction
-//                over events, and one of them acts for all.
+//                over events, and one of them acts for all. Asynchronous workers all differ: like ones are served
+//                one after another. Their shards may be alike, and then find the same queue at every time.
 //
 // The result equals a full replay's up to SimGrid's resolution: it treats events within a nanosecond as one.
 //

@@ -6,10 +6,11 @@
 namespace stepcast {
 namespace {
 
-std::vector<TaskId> tasks_on(StreamId stream, Role role, const StepGraph& graph) {
+std::vector<TaskId> tasks_on(StreamId stream, Role role, const StepGraph& graph, const SimulatedCluster& simulated) {
   std::vector<TaskId> tasks;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t)
-    if (stream_of(graph.tasks[t], role) == stream) tasks.push_back(static_cast<TaskId>(t));
+    if (stream_of(graph.tasks[t], role) == stream && simulated.includes(graph.tasks[t]))
+      tasks.push_back(static_cast<TaskId>(t));
   return tasks;
 }
 
@@ -33,7 +34,7 @@ std::vector<Participant> participants_on(const SimulatedCluster& simulated, cons
     participant.done.assign(graph.tasks.size(), 0);
     for (std::size_t s = 0; s < graph.streams.size(); ++s) {
       if (graph.streams[s].role != seen.role) continue;
-      std::vector<TaskId> tasks = tasks_on(static_cast<StreamId>(s), seen.role, graph);
+      std::vector<TaskId> tasks = tasks_on(static_cast<StreamId>(s), seen.role, graph, simulated);
       if (tasks.empty()) continue;
       Track& track = participant.tracks.emplace_back();
       track.participant = &participant;

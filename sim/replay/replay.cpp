@@ -33,15 +33,16 @@ namespace s4u = simgrid::s4u;
 /// a step. The executor does the tasks, and the progress decides when to stop.
 class Tracks {
  public:
-  Tracks(std::vector<Participant>& participants, const StepGraph& graph, Executor& executor, StepProgress& progress,
-         Recorder& recorder)
+  Tracks(const SimulatedCluster& simulated, std::vector<Participant>& participants, const StepGraph& graph,
+         Executor& executor, StepProgress& progress, Recorder& recorder)
       : participants_(participants),
         graph_(graph),
         executor_(executor),
         progress_(progress),
         recorder_(recorder),
         incoming_(graph.tasks.size()) {
-    for (const Dependency& d : graph.dependencies) incoming_[d.after].push_back(d);
+    for (const Dependency& d : graph.dependencies)
+      if (simulated.includes(graph.tasks[static_cast<std::size_t>(d.before)])) incoming_[d.after].push_back(d);
   }
 
   /// @throws ModelError when a worker runs away, or a message is too large to be counted
@@ -195,7 +196,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
                     const LinkObserver& links) {
   const Cluster& cluster = scenario.cluster;
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
-  simgrid::s4u::Engine engine = start_engine(fidelity.folds ? 0 : most_lanes(scenario, graph));
+  simgrid::s4u::Engine engine = start_engine(fidelity.folds && !graph.asynchronous ? 0 : most_lanes(scenario, graph));
   configure_network(cluster.transport);
   const std::unique_ptr<SimulatedCluster> simulated = make_cluster(engine, cluster, graph, fidelity);
   if (fidelity.folds && are_arrivals(scenario, graph)) {
@@ -212,7 +213,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   Executor executor(*simulated, scenario, graph, run);
   StepProgress progress = begin_progress(participants, scenario, graph, observer || links);
   Recorder recorder(empty_timelines(*simulated, cluster, graph, kinds), participants, graph, observer);
-  Tracks(participants, graph, executor, progress, recorder).run(engine);
+  Tracks(*simulated, participants, graph, executor, progress, recorder).run(engine);
 
   ReplayResult result = result_of(log_of(participants, kinds, progress, recorder), scenario, graph);
   result.forecast.fidelity = describe(fidelity, *simulated);

@@ -63,8 +63,12 @@ class SimulatedCluster {
   [[nodiscard]] virtual int inboxes() const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
   virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
-  /// Asynchronous servers, never folded.
+  /// Asynchronous servers. Of shards that are alike, the first one stands for all.
   virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
+
+  /// Whether a worker does this task in the simulation. It leaves out those with asynchronous shards that another one
+  /// stands for.
+  [[nodiscard]] virtual bool includes(const Task&) const { return true; }
 
   /// The extent of the simulation for the report: "2 participants for 65536, ..."; empty if it covers all.
   [[nodiscard]] virtual std::string summary() const = 0;

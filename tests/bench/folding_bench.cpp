@@ -109,6 +109,8 @@ std::string ring_of(const char* algorithm) {
 const std::string kBucketed = R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})";
 const std::string kServers = R"({"kind": "parameter-server", "shards": 64, "exchange": {"grouping": "bucketed"}})";
 
+const std::string kAsynchronous = R"({"kind": "parameter-server", "shards": 16, "consistency": "asynchronous"})";
+
 /// A fat tree (torus) of n·n·n hosts.
 std::string fat_tree(int n) {
   return fmt::format(R"({{"kind": "fat-tree", "down": [{0}, {0}, {0}], "up": [1, {1}, {1}], "parallel": [1, 1, 1]}})",
@@ -137,6 +139,10 @@ Json growth(bool quick) {
     if (quick && p > 4096) break;
     const int steps = p > 4096 ? 50 : 200;
     add_row("jitter, ResNet-50 step, star", p, with_jitter(parse(kBucketed, p, kStar, Fidelity::folded), steps));
+  }
+  for (const int p : {64, 256, 1024}) {
+    if (quick && p > 256) break;
+    add_row("16 asynchronous servers, star", p, with_jitter(parse(kAsynchronous, p, kStar, Fidelity::folded), 20));
   }
   for (const int p : {64, 1024, 4096, 65536, 1048576}) {
     if (quick && p > 4096) break;
@@ -177,6 +183,9 @@ Json exactness(bool quick) {
   };
   for (const int workers : {16, 64})
     add_row("jitter, ResNet-50 step, star", workers, with_jitter(parse(kBucketed, workers, kStar, Fidelity::full), 20));
+  for (const int workers : {16, 64})
+    add_row("16 asynchronous servers, star", workers,
+            with_jitter(parse(kAsynchronous, workers, kStar, Fidelity::full), 20));
   const int p = quick ? 64 : 512, n = quick ? 4 : 8;
   for (const char* algorithm :
        {"ring", "halving-doubling", "recursive-doubling", "double-binary-tree", "binary-tree", "reduce-broadcast"}) {
