@@ -83,6 +83,7 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
 std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph) {
   const double p = scenario.cluster.workers;
   double messages = 0;
+  // Messages to asynchronous shards all count, since nobody knows yet how many of the shards are alike.
   if (graph.asynchronous || folding_refusal(scenario, graph)) {
     messages = replay_messages(scenario, graph);
   } else {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -168,16 +167,14 @@ class FoldedCluster : public SimulatedCluster {
   }
 
   [[nodiscard]] bool includes(const Task& task) const override {
-    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) return stands_for_itself(transfer->shard);
-    if (const auto* serve = std::get_if<ShardServe>(&task.work)) return stands_for_itself(serve->shard);
+    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) return is_simulated(transfer->shard);
+    if (const auto* serve = std::get_if<ShardServe>(&task.work)) return is_simulated(serve->shard);
     return true;
   }
 
  private:
-  [[nodiscard]] bool stands_for_itself(int shard) const {
-    return std::any_of(fold_.participants.begin(), fold_.participants.end(),
-                       [&](const ParticipantClass& c) { return c.role == Role::server && c.index == shard; });
-  }
+  /// Every worker exchanges with every shard that is simulated, and participant 0 is a worker.
+  [[nodiscard]] bool is_simulated(int shard) const { return transfers_.contains({ShardExchange::push, shard, 0}); }
 
   template <class BytesOf>
   SimulatedExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {

@@ -111,11 +111,10 @@ class DirectFold {
  public:
   DirectFold(const Cluster& cluster, const StepGraph& graph, Fabric& fabric)
       : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster) {
+    const auto has = [&](ShardExchange exchange) { (exchange == ShardExchange::push ? pushes_ : pulls_) = true; };
     for (const Task& task : graph.tasks) {
-      if (const auto* shards = std::get_if<ShardWork>(&task.work))
-        (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
-      if (const auto* transfer = std::get_if<ShardTransfer>(&task.work))
-        (transfer->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
+      if (const auto* shards = std::get_if<ShardWork>(&task.work)) has(shards->exchange);
+      if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) has(transfer->exchange);
       if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
     }
   }

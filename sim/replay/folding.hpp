@@ -88,7 +88,7 @@ struct FidelityDecision {
 
 /// "auto" folds if that is exact and leaves at most two thirds of the direct messages. SimGrid takes up to twice as
 /// long for a folded message. The remaining messages are not counted if a push has fewer than 64 messages or more than
-/// 2^18.
+/// 2^18. Few messages of several asynchronous shards are counted, too.
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 

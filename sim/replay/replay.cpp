@@ -196,6 +196,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
                     const LinkObserver& links) {
   const Cluster& cluster = scenario.cluster;
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  // A folded replay has few actors, but asynchronous workers each have their own.
   simgrid::s4u::Engine engine = start_engine(fidelity.folds && !graph.asynchronous ? 0 : most_lanes(scenario, graph));
   configure_network(cluster.transport);
   const std::unique_ptr<SimulatedCluster> simulated = make_cluster(engine, cluster, graph, fidelity);

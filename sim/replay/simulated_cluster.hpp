@@ -63,7 +63,7 @@ class SimulatedCluster {
   [[nodiscard]] virtual int inboxes() const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
   virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
-  /// Asynchronous servers. Of shards that are alike, the first one stands for all.
+  /// A message of asynchronous servers. The first of like shards stands for all of them.
   virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
 
   /// Whether a worker does this task in the simulation. It leaves out those with asynchronous shards that another one
