@@ -353,7 +353,7 @@ struct Cluster {
     v.optional("name", x.name, "its name in tables");
     v.optional("description", x.description, "source of its numbers");
     v.optional("gpu", x.gpu,
-               "device profile of its GPUs, by name or path, such as h100-datasheet. A workload with shapes uses it "
+               "device profile of its GPUs, by name or path, such as h100. A workload with shapes uses it "
                "by default, and a note tells if it names another GPU's profile; null: any GPU");
     v.required("workers", x.workers, "number of workers, each of gpus_per_worker GPUs", between(1, 16777216));
     v.optional(

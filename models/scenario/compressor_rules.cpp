@@ -28,7 +28,7 @@ class Checker {
     if (!s_.codec.device && !s_.workload->profile)
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the compressor's kernels",
-            "name the GPUs: --gpu v100-datasheet, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
+            "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
     tensors();
   }
 

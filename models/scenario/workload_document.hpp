@@ -29,7 +29,7 @@ void resolve_workload(Json& workload, const std::string& root,
 std::filesystem::path folder_of_scenario(const std::filesystem::path& part_file);
 
 /// The layer table in `json`, the content of `file`, which may be a reference to another table. The keys of `over`
-/// ({"variant": "pufferfish", "profile": "v100-datasheet"}) replace its own, like command-line options of these names.
+/// ({"variant": "pufferfish", "profile": "v100"}) replace its own, like command-line options of these names.
 /// Paths in them are relative to the working folder. A table with shapes is checked.
 /// @throws ScenarioError with every fault
 WorkloadTable resolve_workload_file(Json json, const std::filesystem::path& file, const Json& over,

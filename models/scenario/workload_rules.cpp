@@ -32,8 +32,8 @@ class Checker {
       fault("/workload/profile",
             w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes",
             "a device profile, inline or by name",
-            "name the GPUs: --gpu v100-datasheet, or \"gpu\" in the cluster; or give {\"from\": \"" + w.name +
-                "\", \"profile\": \"v100-datasheet\"}");
+            "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or give {\"from\": \"" + w.name +
+                "\", \"profile\": \"v100\"}");
     if (w.timed_batch)
       fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
     if (w.timed_dtype)

@@ -104,7 +104,7 @@ Seconds wait_for_host(const WorkloadTable& table) {
   return wait;
 }
 
-/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as given for batch 32 in fp32"
+/// "forward 1.31 times, backward 1.18 times what the profile \"a100\" says, as given for batch 32 in fp32"
 std::string corrected(const WorkloadTable& table) {
   const MeasuredTimes& measured = *table.measured;
   const Corrections factors = corrections_of(table);

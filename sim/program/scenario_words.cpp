@@ -39,7 +39,7 @@ const std::vector<ScenarioWord>& scenario_words() {
       {"--batch", "/workload/batch", "N,...", "samples of a worker and step"},
       {"--dtype", "/workload/dtype", "NAME,...", "numbers that kernels compute in: fp32, fp16, bf16, tf32"},
       {"--cluster", "/cluster", "NAME,...", "machines by name: dgx-h100"},
-      {"--gpu", "/cluster/gpu", "PROFILE,...", "the device whose speed layers have: a100-datasheet"},
+      {"--gpu", "/cluster/gpu", "PROFILE,...", "the device whose speed layers have: a100"},
       {"--workers", "/cluster/workers", "N,...", "workers, one GPU each"},
       {"--link", "/cluster/link/bandwidth", "RATE,...", "bandwidth of a link: 10Gbps"},
       {"--latency", "/cluster/link/latency", "TIME,...", "latency of a link: 25us"},

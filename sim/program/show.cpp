@@ -173,7 +173,7 @@ void add_show(Command& program, Invocation& invocation) {
   command.add_flag("--full", *full, "scenario: every field of every point, as JSON");
   command.add_option("--json", *json, "write JSON instead of text; - is standard output").type_name("PATH");
   command.footer(
-      "Examples: stepcast show ring\n          stepcast show bucket_cap\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
+      "Examples: stepcast show ring\n          stepcast show bucket_cap\n          stepcast show workload resnet50 --variant pufferfish --profile v100\n          stepcast show vgg16-v100 --json -\n          stepcast show study.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
   command.callback([words, study, json, full, options, &invocation] {
     const std::string& name = words->back();
     const bool is_file = name.ends_with(".json") || name == "-";
