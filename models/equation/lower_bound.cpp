@@ -30,7 +30,7 @@ Seconds recode_time(const StepGraph& graph, int p) {
   Seconds sum{};
   for (const Task& task : graph.tasks)
     if (const auto* work = std::get_if<CollectiveWork>(&task.work))
-      sum += work->call.recode * ((p - 1.0) * (1.0 / graph.local_steps));
+      sum += work->call.recode * ((work->call.among.size(p) - 1.0) * (1.0 / graph.local_steps));
   return sum;
 }
 

@@ -33,6 +33,7 @@ Settings::value_type setting(const Place<Part>& place, T Part::*member, const st
 }
 
 inline Place<Cluster> cluster_of(const Scenario& s) { return {s.cluster, "/cluster"}; }
+inline Place<CodecSettings> codec_of(const Scenario& s) { return {s.codec, "/codec"}; }
 inline Place<Evaluation> evaluation_of(const Scenario& s) { return {s.evaluation, "/evaluation"}; }
 inline Place<WorkloadTable> workload_of(const Scenario& s) { return {*s.workload, "/workload"}; }
 template <class Kind>

@@ -39,6 +39,7 @@ class ExchangeChanges {
     groupings(here.at(&AllReduceStrategy::exchange));
     priorities(here.at(&AllReduceStrategy::exchange));
     carriers(here);
+    scopes();
     cheapest(here);
     servers(x.exchange);
     if (!std::holds_alternative<NoCompressor>(s_.compressor)) return;
@@ -134,6 +135,7 @@ class ExchangeChanges {
     changes_.add_others(kExecution, here, &X::grouping, kByName);
     cheapest(here);
     carriers(here);
+    scopes();
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
@@ -229,6 +231,16 @@ class ExchangeChanges {
     offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
     offer(Carrier::all_to_all, traits.one_gathered_message);
     offer(Carrier::in_collective, traits.recodable);
+  }
+
+  /// Sums are compressed instead of each worker's gradients, which is another training.
+  void scopes() {
+    const int g = host_costs(s_.cluster).workers_of_machine;
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || s_.codec.scope == CodecScope::machines || g == 1 ||
+        machine_group() != g)
+      return;
+    changes_.add(kTraining, "summed inside machines, compressed between them", codec_of(s_), &CodecSettings::scope,
+                 CodecScope::machines);
   }
 
   const Scenario& s_;

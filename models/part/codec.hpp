@@ -1,6 +1,7 @@
-// Settings for a compressor's kernels: where they run and when.
+// Settings of compressing: between whom, and where and when the compressor's kernels run.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "models/describe/describe.hpp"
@@ -21,10 +22,26 @@ struct Choices<GpuSharing> {
   };
 };
 
+/// The senders and receivers of compressed messages.
+enum class CodecScope : std::uint8_t { workers, machines };
+
+template <>
+struct Choices<CodecScope> {
+  static constexpr std::array table = {
+      Choice<CodecScope>{"workers", CodecScope::workers, "every worker compresses its own gradients"},
+      Choice<CodecScope>{
+          "machines", CodecScope::machines,
+          "a machine's workers first reduce-scatter their gradients as they are. Each compresses its share of the sum, "
+          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, BytePS, "
+          "DALL-E's PowerSGD). One machine alone compresses nothing"},
+  };
+};
+
 struct CodecSettings {
   Shared<DeviceProfile> device;
   double slowdown = 1;
   bool overlap = true;
+  CodecScope scope = CodecScope::workers;
   GpuSharing sharing = GpuSharing::serial;
 
   template <class V>
@@ -38,6 +55,7 @@ struct CodecSettings {
         "give",
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
+    v.optional("scope", x.scope, "between whom messages are compressed");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
   }
   bool operator==(const CodecSettings&) const = default;

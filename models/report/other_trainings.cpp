@@ -9,6 +9,7 @@
 
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/study/alternatives.hpp"
 
 namespace stepcast {
@@ -35,7 +36,9 @@ std::string compression_of(const Scenario& scenario) {
   const std::string again = carrier == Carrier::all_to_all || carrier == Carrier::in_collective
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
-  return write_value(scenario.compressor).dump() + again;
+  // Sums in machines are compressed as one gradient.
+  return fmt::format("{} {} {}", write_value(scenario.compressor).dump(), again,
+                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster));
 }
 
 std::string types_of(const Scenario& scenario) {

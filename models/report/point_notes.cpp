@@ -11,6 +11,7 @@
 #include "models/report/cluster_notes.hpp"
 #include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/summed_workers.hpp"
 
 namespace stepcast {
 namespace {
@@ -196,7 +197,8 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
       !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
     return;
   const Carrier carrier = carrier_of(scenario.strategy);
-  const int others = scenario.cluster.workers - 1;
+  const int others =
+      scenario.cluster.workers / summed_workers(scenario.codec, scenario.compressor, scenario.cluster) - 1;
   if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)

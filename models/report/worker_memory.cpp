@@ -5,6 +5,7 @@
 
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/workload/layer_work.hpp"
 
 namespace stepcast {
@@ -98,7 +99,9 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
-  memory.feedback = feedback_of(scenario.compressor, workload) * (1 + recoded_share(scenario));
+  const int g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
+  if (g == 1 || g < scenario.cluster.workers)
+    memory.feedback = feedback_of(scenario.compressor, workload) * (1.0 / g + recoded_share(scenario));
   memory.activations = workload.activations;
   return memory;
 }

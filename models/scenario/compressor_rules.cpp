@@ -6,6 +6,7 @@
 
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_rules.hpp"
+#include "models/scenario/summed_workers.hpp"
 
 namespace stepcast {
 namespace {
@@ -21,6 +22,7 @@ class Checker {
 
   void run() {
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    check_scope();
     if (s_.codec.sharing == GpuSharing::fair && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
@@ -50,6 +52,17 @@ class Checker {
     if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
             "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
+  }
+
+  /// Sums in machines before compression.
+  void check_scope() {
+    if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
+    if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
+      fault("/codec/scope", "\"machines\" with strategy pipelined",
+            "\"workers\": sums of one step would wait for the messages of the step before");
+    if (std::holds_alternative<ParameterServerStrategy>(s_.strategy))
+      fault("/codec/scope", "\"machines\" with strategy parameter-server",
+            "\"workers\": servers get each worker's message", "use strategy all-reduce");
   }
 
   void check_carrier(Carrier carrier, const CollectiveChoice& choice) {

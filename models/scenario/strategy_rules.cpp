@@ -8,6 +8,7 @@
 
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -20,7 +21,7 @@ class Checker {
       : s_(scenario), workload_(workload), faults_(faults) {}
 
   void operator()(const AllReduceStrategy& x) {
-    collective(x.collective, Operation::all_reduce);
+    sum_of_gradients(x.collective);
     check_exchange(x.exchange, "/strategy/exchange");
     check_parts(x.exchange);
   }
@@ -50,7 +51,7 @@ class Checker {
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
       too_many_passes(reduces ? "gradients reduced after every pass" : "sharded parameters", kMostPasses);
   }
-  void operator()(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
+  void operator()(const LocalSgdStrategy& x) { sum_of_gradients(x.collective); }
   void operator()(const GossipStrategy&) {}
   void operator()(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);
@@ -97,6 +98,12 @@ class Checker {
 
   void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {
     check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among);
+  }
+
+  /// Among all workers, or with codec scope machines among those of one share.
+  void sum_of_gradients(const CollectiveChoice& choice) {
+    const int g = summed_workers(s_.codec, s_.compressor, s_.cluster), p = s_.cluster.workers;
+    collective(choice, Operation::all_reduce, g < p && p % g == 0 ? between_groups(g, p) : Communicators{});
   }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {

@@ -306,6 +306,11 @@ std::string codec_overlap(const Scenario& s) {
   return overlap(s);
 }
 
+std::string codec_scope(const Scenario& s) {
+  if (!compresses(s)) return "nothing is compressed";
+  return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
+}
+
 std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
 
 // Evaluation.
@@ -367,6 +372,7 @@ constexpr std::array kFields = {
     SometimesField{"/codec/device", codec_device},
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
+    SometimesField{"/codec/scope", codec_scope},
     SometimesField{"/codec/sharing", codec_sharing},
     SometimesField{"/evaluation/fidelity", of_replay, true},
     SometimesField{"/evaluation/tolerance", tolerance, true},

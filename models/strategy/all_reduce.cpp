@@ -4,7 +4,8 @@
 //
 // With a compressor of several stages (coded_exchange.hpp), all buckets send their first messages, then all send their
 // second ones. Encoding of a later stage runs after back-propagation, since GPU streams run in order. With local SGD,
-// the first H - 1 of H steps only compute and update.
+// the first H - 1 of H steps only compute and update. With codec scope machines, sums inside machines come before the
+// first encoding (machine_sums.hpp).
 //
 // With `partition`, a bucket is exchanged in parts. With `priority`, the first layers' parts go first among those that
 // are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or its
@@ -16,6 +17,7 @@
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/exchange_price.hpp"
+#include "models/strategy/machine_sums.hpp"
 #include "models/strategy/parts.hpp"
 
 namespace stepcast {
@@ -95,9 +97,16 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
       graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   const double slowdown = slowdown_of(overlap, input.cluster);
-  const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
-  const std::vector<TaskId> exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(),
-                                                      backward.ready, overlap ? kNoTask : backward.end);
+  std::vector<TaskId> exchanged;
+  if (!coded.empty() && coded.front().sum) {
+    const std::vector<TaskId> ready =
+        add_summed_backward(graph, compute, communication, codec, input, buckets, slowdown, coded, overlap);
+    exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(), ready, kNoTask, 1);
+  } else {
+    const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
+    exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(), backward.ready,
+                              overlap ? kNoTask : backward.end);
+  }
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;
 }

@@ -1,6 +1,7 @@
 // Builds the step graph of a scenario, with one function for each strategy, each in a separate file.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/scenario.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
 
@@ -24,6 +26,8 @@ struct GraphInput {
 
   /// ν of a collective; a single worker has nobody to agree with.
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
+  /// g: the workers that add up their gradients before they compress the sum.
+  [[nodiscard]] int summed_workers() const { return stepcast::summed_workers(codec, compressor, cluster); }
 };
 
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
@@ -72,6 +76,12 @@ struct BackwardPass {
   std::vector<TaskId> ready;  ///< for each bucket, the task after which it may be sent
   TaskId end = 0;             ///< the last task of back-propagation
 };
+
+/// Adds back-propagation as one task per bucket, and the tail. `ready` are its tasks.
+/// @param behind  called when bucket i's task is added; it may add tasks that the next bucket's waits for
+BackwardPass add_back_propagation(StepGraph& graph, StreamId compute, const GraphInput& input,
+                                  const std::vector<Bucket>& buckets, double slowdown,
+                                  const std::function<void(std::size_t i, TaskId task)>& behind);
 
 /// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket is
 /// encoded as soon as it is ready, or after all are ready (encode[i], no task if zero).

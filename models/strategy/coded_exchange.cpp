@@ -16,8 +16,10 @@ std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
   return {};
 }
 
+/// A collective of the workers that exchange compressed messages: all, or those of one share on all machines.
 CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
-  return input.prices.decide(operation, fitted(choice, operation), bytes);
+  return input.prices.decide(operation, fitted(choice, operation), bytes,
+                             between_groups(input.summed_workers(), input.cluster.workers));
 }
 
 /// One of p equal parts of a group of tensors, as a flat tensor.
@@ -25,6 +27,14 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
   std::int64_t elements = 0;
   for (const Tensor& tensor : group) elements += tensor.elements();
   return {{(elements + p - 1) / p}, group.front().dtype};
+}
+
+/// The share of a group of tensors that each of g workers compresses.
+std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group, int g) {
+  if (g == 1) return group;
+  if (compressors()[input.compressor.index()].of != CompressorClass::low_rank) return {slice_of(group, g)};
+  for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
+  return group;
 }
 
 template <class... Lists>
@@ -63,7 +73,7 @@ class Exchanges {
         group_(std::move(group)),
         choice_(choice),
         plan_(make_plan(input.compressor, group_)),
-        p_(input.cluster.workers),
+        p_(input.cluster.workers / input.summed_workers()),
         whole_(whole_time(input, group_)) {}
 
   CodedExchange by(Carrier carrier) const {
@@ -129,7 +139,7 @@ class Exchanges {
   std::vector<Tensor> group_;
   const CollectiveChoice& choice_;
   CodecPlan plan_;
-  int p_;
+  int p_;                         ///< workers that exchange messages
   std::optional<Seconds> whole_;  ///< counted in the first encoding
 };
 
@@ -146,16 +156,37 @@ std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bo
   return tensors;
 }
 
+namespace {
+
+/// The exchange of compressed messages, without collectives inside machines.
+CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
+                                Carrier carrier) {
+  const int g = input.summed_workers();
+  if (const auto known = by_bytes(input.compressor)) {
+    const Bytes share = bucket.bytes / g, wire = share / known->ratio;
+    return {.stages = {{share * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}},
+            .decode = share * known->decode_cost,
+            .payload = wire,
+            .assumed = ""};
+  }
+  return Exchanges(input, share_of(input, tensors_of(input, bucket, cut), g), choice).by(carrier);
+}
+
+}  // namespace
+
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier) {
-  if (const auto known = by_bytes(input.compressor)) {
-    const Bytes wire = bucket.bytes / known->ratio;
-    return {{{bucket.bytes * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}},
-            bucket.bytes * known->decode_cost,
-            wire,
-            ""};
-  }
-  return Exchanges(input, tensors_of(input, bucket, cut), choice).by(carrier);
+  const int g = input.summed_workers(), p = input.cluster.workers;
+  if (g == p && p > 1)
+    return {.stages = {{{}, {input.prices.decide(Operation::all_reduce, choice, bucket.bytes)}}},
+            .decode = {},
+            .payload = bucket.bytes,
+            .assumed = ""};
+  CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier);
+  if (g == 1) return exchange;
+  exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bucket.bytes, inside_groups(g, p));
+  exchange.spread = input.prices.decide(Operation::all_gather, {}, bucket.bytes, inside_groups(g, p));
+  return exchange;
 }
 
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
@@ -191,20 +222,29 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
   return ready;
 }
 
+TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
+                  std::size_t i, std::size_t buckets, Seconds negotiation, TaskId ready) {
+  return call ? add_negotiated(graph, communication, numbered(name, i, buckets), *call, negotiation, {ready}) : ready;
+}
+
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
                                   const std::vector<CodedExchange>& buckets, Seconds negotiation,
-                                  std::vector<TaskId> ready, TaskId end) {
+                                  std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::size_t stages = 0;
   std::vector<Seconds> decode;
   for (const CodedExchange& bucket : buckets) {
     stages = std::max(stages, bucket.stages.size());
     decode.push_back(bucket.decode);
   }
-  for (std::size_t s = 0; s < stages; ++s)
+  for (std::size_t s = first; s < stages; ++s)
     for (std::size_t i = 0; i < buckets.size(); ++i)
       if (s < buckets[i].stages.size())
         ready[i] = add_stage(graph, communication, codec, buckets, i, s, negotiation, ready[i], end);
-  return add_decode(graph, codec, decode, ready);
+  std::vector<TaskId> done = add_decode(graph, codec, decode, ready);
+  for (std::size_t i = 0; i < done.size(); ++i)
+    done[i] =
+        add_inside(graph, communication, "gather in machines", buckets[i].spread, i, done.size(), negotiation, done[i]);
+  return done;
 }
 
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma) {

@@ -2,6 +2,7 @@
 // and one for parameter servers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,12 @@ struct CodedStage {
 };
 
 struct CodedExchange {
+  std::optional<CollectiveCall> sum{};  ///< inside machines, before the first encoding
   std::vector<CodedStage> stages;
   Seconds decode{};
-  Bytes payload{};      ///< one worker's messages
-  std::string assumed;  ///< the assumption about data-dependent payload
+  std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
+  Bytes payload{};                         ///< one worker's messages
+  std::string assumed;                     ///< the assumption about data-dependent payload
 };
 
 /// The exchange of a bucket by collectives among all workers:
@@ -30,6 +33,9 @@ struct CodedExchange {
 ///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum, with error feedback of
 ///                  its own | all-gather of the p sums | decode once
 ///   in-collective  encode d/p | ring all-reduce; its p-1 reducing rounds each decode, add and encode d/p | decode once
+/// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last.
+/// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
+/// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
 /// slices are small.
@@ -53,13 +59,18 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
+/// Adds a collective of bucket i inside machines. Returns its task, or `ready` if there is no such collective.
+TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
+                  std::size_t i, std::size_t buckets, Seconds negotiation, TaskId ready);
+
 /// Adds the collectives of all buckets one by one, stage after stage, with the encoding of later stages. Also adds the
-/// decoding of each bucket. Returns the tasks before the sums can be used.
+/// decoding of each bucket, and its gathering inside machines. Returns the tasks before the sums can be used.
 /// @param ready  for each bucket, the task after which it may be sent
 /// @param end    the task before which nothing may be sent, if any
+/// @param first  the first stage that is not there yet
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
                                   const std::vector<CodedExchange>& buckets, Seconds negotiation,
-                                  std::vector<TaskId> ready, TaskId end = kNoTask);
+                                  std::vector<TaskId> ready, TaskId end = kNoTask, std::size_t first = 0);
 
 /// The part of a bucket that goes to one shard: a share of each of its tensors.
 struct ShardPart {

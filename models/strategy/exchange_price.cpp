@@ -8,7 +8,7 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     PricedCost cost = prices(collective->call);
     if (collective->call.recode > Seconds{})
-      cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
+      cost.reduction = collective->call.recode * (collective->call.among.size(prices.cluster().workers) - 1.0);
     return cost;
   }
   if (const auto* shards = std::get_if<ShardWork>(&work))

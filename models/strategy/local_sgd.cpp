@@ -28,11 +28,13 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
   const auto [begin, updated] = add_local_steps(graph, compute, input.workload, strategy.steps);
   std::vector<TaskId> ready;
   for (std::size_t i = 0; i < coded.size(); ++i) {
-    ready.push_back(updated);
+    ready.push_back(add_inside(graph, communication, "sum in machines", coded[i].sum, i, coded.size(),
+                               input.negotiation(), updated));
     if (coded[i].stages.front().encode == Seconds{}) continue;
-    ready.back() = graph.add_task(
+    const TaskId encoded = graph.add_task(
         {numbered("encode", i, coded.size()), Phase::encode, ComputeWork{coded[i].stages.front().encode}, codec});
-    graph.depend(ready.back(), updated);
+    graph.depend(encoded, ready.back());
+    ready.back() = encoded;
   }
   std::vector<TaskId> averaged =
       add_exchanges(graph, communication, codec, coded, input.negotiation(), std::move(ready));

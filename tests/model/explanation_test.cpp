@@ -431,6 +431,19 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
 }
 
+TEST_CASE("compressing between machines alone is another training, where there are several machines") {
+  const auto offered = [](std::vector<Override> changes) {
+    changes.push_back({"/compressor", "signsgd", "--set", ""});
+    return changes_of(study_of(kTrained, changes).points.front().scenario, ChangeOf::training)
+        .count("summed inside machines, compressed between them @ /codec/scope");
+  };
+  CHECK(offered({}) == 1);
+  CHECK(offered({{"/strategy", "local-sgd", "--set", ""}}) == 1);
+  CHECK(offered({{"/codec", {{"scope", "machines"}}, "--set", ""}}) == 0);
+  CHECK(offered({{"/cluster/workers", 4, "--set", ""}}) == 0);  // one machine
+  CHECK(offered({{"/cluster/topology", {{"kind", "star"}}, "--set", ""}}) == 0);
+}
+
 // Each change must be readable as it stands, or be refused because of other fields. Nothing is misspelt, and every
 // change makes another scenario.
 TEST_CASE("the same samples in more passes, or in fewer") {

@@ -47,6 +47,10 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
   CHECK(differences({set("/strategy", R"({"kind": "local-sgd", "steps": [4, 8]})")}) ==
         Texts{"when gradients are applied"});
   CHECK(differences({set("/compressor", R"(["none", "top-k"])")}) == Texts{"compressor"});
+  CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/scope", R"(["workers", "machines"])"),
+                     set("/cluster/topology",
+                         R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})")}) ==
+        Texts{"compressor"});
   CHECK(differences({set("/workload/variant", R"([null, "pufferfish"])")}) == Texts{"variant of the network"});
   CHECK(differences({set("/workload/dtype", R"(["fp32", "fp16"])")}) == Texts{"types of numbers"});
   CHECK(differences({set("/cluster/workers", "[8, 16]")}) == Texts{"global batch"});  // 8 and 16 times the batch

@@ -149,6 +149,16 @@ TEST_CASE("error feedback keeps the unsent rest") {
   CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 12.5_MB);
   servers.placement = ServerPlacement::dedicated;
   CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 10_MB);
+  // With sums in machines of 2, each keeps the error of its half; all-to-all among 2 of a half adds a quarter again.
+  Scenario summed = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{}, EfSignSgd{});
+  summed.workload = std::make_shared<const WorkloadTable>();
+  summed.cluster.topology = Nodes{.gpus_per_node = 2};
+  summed.codec.scope = CodecScope::machines;
+  CHECK(worker_memory(summed, three_units()).feedback == 5_MB);
+  summed.strategy = all_to_all;
+  CHECK(worker_memory(summed, three_units()).feedback == 7.5_MB);
+  summed.cluster.topology = Nodes{.gpus_per_node = 4};  // one machine compresses nothing
+  CHECK(worker_memory(summed, three_units()).feedback == 0_B);
   // A slice of 65,536 is in each of these tensors, though not in a small one.
   CHECK(feedback(GradiVeq{.slice = 65536, .dimension = 8192, .error_feedback = true}) == 10_MB);
 }

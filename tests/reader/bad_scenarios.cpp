@@ -778,6 +778,13 @@ void add_compressors(std::vector<BadScenario>& rows) {
     changes.emplace_back("/codec", Json{{"device", "v100-datasheet"}});
     return good_scenario(changes);
   };
+  const auto between_machines = [&](const char* kind) {
+    Json scenario = Json::parse(with(R"({"kind": "fp16"})", {{"/strategy", strategy(kind)}, {"/cluster/workers", 4}}));
+    scenario["cluster"]["topology"] =
+        json(R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})");
+    scenario["codec"]["scope"] = "machines";
+    return scenario.dump();
+  };
   const auto under = [&](const char* compressor, const char* kind) {
     return with(compressor, {{"/strategy", strategy(kind)}});
   };
@@ -806,7 +813,7 @@ void add_compressors(std::vector<BadScenario>& rows) {
           {"unknown packing", with(R"({"kind": "signsgd", "packing": "packed"})"), "/compressor/packing", "\"packed\"",
            "ideal, grace", "", by_schema},
           {"compressor without a device", good_scenario({{"/compressor", json(R"({"kind": "fp16"})")}}),
-           "/codec/device", "nothing, and the workload has no device profile", "a device profile", "v100-datasheet"},
+           "/codec/device", "nothing, and the workload has no device profile", "a device profile", "--gpu v100,"},
           {"unknown device", good_scenario({{"/codec", json(R"({"device": "v100-datashet"})")}}), "/codec/device",
            "the unknown profile \"v100-datashet\"", "v100-datasheet", "did you mean \"v100-datasheet\"?"},
           {"top-k by all-reduce", under(R"({"kind": "top-k"})", R"({"kind": "all-reduce", "carrier": "all-reduce"})"),
@@ -850,6 +857,10 @@ void add_compressors(std::vector<BadScenario>& rows) {
            with(R"({"kind": "powersgd"})",
                 {{"/workload/gradients/0/dims", {50, 20}}, {"/strategy", strategy(R"({"kind": "parameter-server"})")}}),
            "/compressor/kind", "\"powersgd\" with strategy parameter-server", "a method with one message"},
+          {"sums in machines of a pipeline", between_machines(R"({"kind": "pipelined"})"), "/codec/scope",
+           "\"machines\" with strategy pipelined", "\"workers\""},
+          {"sums in machines before servers", between_machines(R"({"kind": "parameter-server"})"), "/codec/scope",
+           "\"machines\" with strategy parameter-server", "\"workers\"", "use strategy all-reduce"},
           {"PowerSGD in a pipeline",
            with(R"({"kind": "powersgd"})",
                 {{"/workload/gradients/0/dims", {50, 20}}, {"/strategy", strategy(R"({"kind": "pipelined"})")}}),

@@ -163,6 +163,8 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
     if (two_stages || std::holds_alternative<Atomo>(compressor)) x->segments = 1;
   }
   if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
+  if (std::holds_alternative<ParameterServerStrategy>(strategy) || std::holds_alternative<PipelinedStrategy>(strategy))
+    codec.scope = CodecScope::workers;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
     x->local_steps = 1;
 }

@@ -295,6 +295,8 @@ std::vector<Case> cases() {
        "strategy local-sgd encodes after its steps", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment",
        both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
+      {"/codec/scope", "machines", none, "nothing is compressed", top_k},
+      {"/codec/scope", "machines", both(plain_star, top_k), "each worker is a machine", top_k},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
       {"/evaluation/fidelity", {"full", "auto"}, equations, "evaluator is equations", replay, false},
       {"/evaluation/tolerance", {0.5, 0.4}, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},

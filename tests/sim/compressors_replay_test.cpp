@@ -76,6 +76,32 @@ TEST_CASE("all-to-all and in-collective: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("compressed between machines: replay equals equations") {
+  std::vector<Case> cases;
+  const auto add = [&](int p, int nics, const Strategy& strategy, const Compressor& compressor, std::string how) {
+    Case one = coded(p, strategy, compressor, std::move(how));
+    one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = nics};
+    one.scenario.codec.scope = CodecScope::machines;
+    cases.push_back(std::move(one));
+  };
+  for (const Compressor& compressor : all_compressors())
+    for (const int p : {1, 4, 8, 12})
+      for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+        add(p, 1, AllReduceStrategy{.exchange = {.grouping = grouping}}, compressor, "between machines");
+        add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, "local SGD between machines");
+      }
+  for (const Carrier carrier : {Carrier::all_to_all, Carrier::in_collective})
+    for (const int p : {4, 8, 12})
+      for (const Compressor& compressor : {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TernGrad{})})
+        for (const bool overlap : {false, true}) {
+          AllReduceStrategy strategy{.exchange = {.grouping = Grouping::per_tensor, .overlap = overlap}};
+          strategy.carrier = carrier;
+          add(p, 1, strategy, compressor, fmt::format("{} between machines", name_of(carrier)));
+          cases.back().scenario.codec.overlap = !overlap;
+        }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("what a stack adds to gathers is the same in both, and what the formula says") {
   // Top-k of a tensor of 4,000,000 elements, 1 %: 40,000 values and as many indices, 320,000 B a worker.
   // G = 100 us a doubling of workers, g = 2 ns for each byte got: 100·log2(p) us + 2 ns·320,000·(p-1) longer than ideal.

@@ -1,0 +1,18 @@
+// The workers that add up their gradients before they compress the sum.
+#pragma once
+
+#include <algorithm>
+
+#include "models/compressor/compressor.hpp"
+#include "models/part/codec.hpp"
+#include "models/part/host_costs.hpp"
+
+namespace stepcast {
+
+/// g: the workers of a machine with codec scope machines; 1 if each worker compresses its own gradients, or none does.
+inline int summed_workers(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
+  const bool sums = codec.scope == CodecScope::machines && !std::holds_alternative<NoCompressor>(compressor);
+  return sums ? std::min(host_costs(cluster).workers_of_machine, cluster.workers) : 1;
+}
+
+}  // namespace stepcast

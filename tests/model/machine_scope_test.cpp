@@ -1,0 +1,173 @@
+// Codec scope machines: gradients are added up inside machines, and compressed between them. The collectives inside and
+// the kernels are taken as given; their order is derived by hand.
+//
+// Two machines of 4 GPUs: inner links of 10 GB/s and 3 us, one NIC of 1 GB/s and 10 us. Four messages leave a machine at
+// once, so one of m bytes takes 13 us + 4m ns between machines.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "models/strategy/coded_exchange.hpp"
+#include "models/scenario/library.hpp"
+#include "models/study/expansion.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/test_compressors.hpp"
+#include "tests/support/test_scenarios.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+const CodecRates kRates{{10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, {}};
+
+Cluster machines(int workers) {
+  Cluster cluster = star_cluster(workers, 1_GBps, 10_us);
+  cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+  return cluster;
+}
+
+/// Matrices of 1000 x 1000 elements, each ready `gap` after the one before; forward 5 ms, update 1 ms.
+Workload matrices(int count, Seconds gap) {
+  Workload w;
+  w.forward = 5_ms;
+  w.update = 1_ms;
+  w.gradients.assign(static_cast<std::size_t>(count), {"matrix", 1000000, 4_MB, gap, {1000, 1000}});
+  w.gradient_bytes = 4_MB * static_cast<double>(count);
+  w.backward = gap * static_cast<double>(count);
+  return w;
+}
+
+Scenario summed(const Compressor& compressor, Strategy strategy, int workers = 8) {
+  Scenario scenario = scenario_of(machines(workers), std::move(strategy), compressor);
+  scenario.codec.device = device_of(kRates.all.launch, kRates.all.bandwidth, kRates.all.peak);
+  scenario.codec.scope = CodecScope::machines;
+  return scenario;
+}
+
+AllReduceStrategy by_tensor(Carrier carrier = Carrier::automatic) {
+  return {ring_choice(), {.grouping = Grouping::per_tensor}, carrier};
+}
+
+double time(const std::vector<CodecKernel>& passes) { return price(passes, kRates).si(); }
+
+/// Of the four workers of a machine, by halving (or doubling): two rounds, 3/4 of 4 MB at 0.1 ns/B.
+constexpr double kInside = 2 * 3e-6 + 3e6 * 0.1e-9;
+/// From the other machine; its NIC carries four of them.
+double between(double bytes) { return 13e-6 + 4 * bytes * 1e-9; }
+
+}  // namespace
+
+TEST_CASE("one bucket: sum inside, compress the share, exchange it, gather inside") {
+  // A share has 250,000 elements; 1 % of them with their indices are 20,000 B.
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan share = make_plan(top_k, Tensor{{250000}});
+  const double codec = time(encode_kernels(share)) + time(decode_kernels(share, 2));
+  const Workload w = matrices(1, 20_ms);
+  const Scenario scenario = summed(top_k, by_tensor());
+  require_close(0.026 + kInside + codec + between(20000) + kInside, step_time(scenario, w), 1e-9, "step");
+  CHECK(build_step_graph(scenario, w).payload == 20_kB);
+}
+
+TEST_CASE("low-rank methods factorize a share of the rows") {
+  // 250 x 1000 with rank 2: P has 500 elements, Q has 2000; each is summed by a ring of two: half of it twice.
+  const PowerSgd power{.rank = 2};
+  const CodecPlan share = make_plan(power, Tensor{{250, 1000}});
+  const double codec = time(encode_kernels(share)) + time(decode_kernels(share, 2));
+  const double exchange = 2 * (between(1000) + between(4000));
+  require_close(0.026 + 2 * kInside + codec + exchange, step_time(summed(power, by_tensor()), matrices(1, 20_ms)), 1e-9,
+                "step");
+}
+
+TEST_CASE("all-to-all between machines encodes the sums again, each a p-th of the gradient") {
+  // 8-bit: a byte an element and a scale of 4 bytes. Half of 250,004 B goes over, then 125,004 B of sums come.
+  const EightBit method{};
+  const CodecPlan share = make_plan(method, Tensor{{250000}}), part = make_plan(method, Tensor{{125000}});
+  const double codec = time(encode_kernels(share)) + time(recode_kernels(part, 2)) + time(decode_kernels(share, 1));
+  require_close(0.026 + 2 * kInside + codec + between(125002) + between(125004),
+                step_time(summed(method, by_tensor(Carrier::all_to_all)), matrices(1, 20_ms)), 1e-9, "step");
+}
+
+TEST_CASE("a sum goes before messages, and a bucket is encoded while the next ones are computed") {
+  // Without kernels' times, and messages of m = 250,000 B of a share (ratio 4): sums take S = 306 us, messages M = 1.013 ms.
+  // Two buckets 10 ms apart: the second one's sum begins when backward ends, at 25 ms. S + M + S follow, the last
+  // S being the gathering of the second bucket; that of the first comes before it on the same link.
+  const RatioCompressor quarter{4.0, {}, {}};
+  const double message = 2 * between(125000);  // a ring of two: half of 250,000 B twice
+  require_close(0.026 + kInside + message + 2 * kInside, step_time(summed(quarter, by_tensor()), matrices(2, 10_ms)),
+                1e-9, "apart");
+  // Three buckets 0.1 ms apart: they keep the link busy from the first one's end, at 5.1 ms, on. The GPU idles meanwhile.
+  require_close(0.0051 + 3 * (2 * kInside + message) + 0.001,
+                step_time(summed(quarter, by_tensor()), matrices(3, 100_us)), 1e-9, "behind each other");
+}
+
+TEST_CASE("encoding holds up the rest of back-propagation only when the sum is there") {
+  // Encoding takes 4 ns/B of the share: 4 ms. Two buckets 10 ms apart: the first one's sum ends at 15.306 ms, so it is
+  // encoded after the second backward task: from 25 to 29 ms, the second from 29 to 33 ms. Its message follows.
+  const RatioCompressor quarter{4.0, 4_ns_per_B, {}};
+  const double message = 2 * between(125000);
+  require_close(0.033 + message + 2 * kInside + 0.001, step_time(summed(quarter, by_tensor()), matrices(2, 10_ms)),
+                1e-9, "two");
+  // With a third bucket, the first two are encoded before and after it: backward ends at 39 ms, and encoding at 47 ms.
+  require_close(0.047 + message + 3 * kInside + 0.001, step_time(summed(quarter, by_tensor()), matrices(3, 10_ms)),
+                1e-9, "three");
+}
+
+TEST_CASE("one machine alone sums as it is, and workers that are machines compress their own gradients") {
+  const TopK top_k{.ratio = 0.01};
+  const Workload w = matrices(1, 20_ms);
+  Scenario plain = scenario_of(machines(4), by_tensor());
+  CHECK(step_time(summed(top_k, by_tensor(), 4), w) == step_time(plain, w));
+  Scenario alone = summed(top_k, by_tensor());
+  alone.cluster.topology = Star{};
+  const double own = step_time(alone, w);
+  alone.codec.scope = CodecScope::workers;
+  CHECK(own == step_time(alone, w));
+}
+
+TEST_CASE("local SGD averages in machines first") {
+  // 3 steps of 26 ms; the change is exchanged as one bucket.
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan share = make_plan(top_k, Tensor{{250000}});
+  const double codec = time(encode_kernels(share)) + time(decode_kernels(share, 2));
+  const LocalSgdStrategy strategy{.steps = 3, .collective = ring_choice()};
+  require_close(0.026 + (2 * kInside + codec + between(20000)) / 3,
+                step_time(summed(top_k, strategy), matrices(1, 20_ms)), 1e-9, "step");
+}
+
+TEST_CASE("BERT-large on 8 machines of 8 V100s with one NIC of 25 Gb/s: compression between machines pays") {
+  // n = 335,141,888 parameters in fp32, b = 3.125 GB/s out of a machine and into it. A ring over 64 workers moves
+  // 2·63/64·n bytes over the NIC: 844 ms. 8-bit sends a byte an element.
+  //   all 64 gathered     63/64·64·d of them into a machine: 6.76 s
+  //   8 machines gathered 7·d: 751 ms
+  //   all-to-all          2·7/8·d: 188 ms
+  // Forward takes 25 ms, the first bucket 1 ms, the update 15 ms. Sums and gathers inside take 2·7/8·n/(120 GB/s) = 20 ms,
+  // with the rounds of NCCL's protocols 24 ms.
+  const auto samples = [](const char* scope, const char* compressor, const char* carrier) {
+    const Study study = parse_study(fmt::format(R"({{"name": "scope",
+          "workload": {{"from": "bert-large", "profile": "v100-datasheet", "batch": 16, "compute_dtype": "fp16"}},
+          "cluster": {{"from": "dgx-1-v100", "workers": 64, "topology": {{"nics": 1}}, "link": {{"bandwidth": "25Gbps"}}}},
+          "compressor": "{}", "codec": {{"scope": "{}"}},
+          "strategy": {{"kind": "all-reduce", "carrier": "{}", "exchange": {{"grouping": "bucketed"}}}}}})",
+                                                compressor, scope, carrier),
+                                    "scope.json", {}, default_library());
+    const Scenario& scenario = study.points.front().scenario;
+    return 64 * 16 / step_time(scenario, make_workload(scenario));
+  };
+  const auto pays = [&](const char* scope, const char* carrier) {
+    return samples(scope, "8-bit", carrier) / samples("workers", "none", "auto");
+  };
+  const double plain = samples("workers", "none", "auto");
+  require_close(1024 / (0.025 + 0.844 + 0.020 + 0.015), plain, 0.02, "uncompressed");
+  require_close(1024 / (0.041 + 6.757), samples("workers", "8-bit", "auto"), 0.02, "every message gathered");
+  require_close(1024 / (0.041 + 0.024 + 0.751), samples("machines", "8-bit", "auto"), 0.02,
+                "gathered between machines");
+  require_close(1024 / (0.041 + 0.024 + 0.188), samples("machines", "8-bit", "all-to-all"), 0.03, "all-to-all between");
+  CHECK(pays("workers", "auto") < 0.2);
+  CHECK(pays("machines", "auto") > 1.0);
+  CHECK(pays("machines", "all-to-all") > 3.4);
+}
