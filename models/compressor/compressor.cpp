@@ -192,7 +192,7 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   const std::vector<Payload>& messages = plan.stages.front().messages;
   const bool gathers = std::all_of(messages.begin(), messages.end(),
                                    [](const Payload& one) { return one.primitive == Primitive::all_gather; });
-  return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size()};
+  return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
 }
 
 std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice) {

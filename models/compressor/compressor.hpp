@@ -60,6 +60,7 @@ struct CompressorTraits {
   bool recodable = false;             ///< a sum can be encoded again at the same size
   bool one_gathered_message = false;  ///< sends a message of known size, or its parts, that every worker needs
   std::size_t stages = 1;             ///< stages of messages
+  bool votes = false;                 ///< the result of all messages is a message: all-to-all changes nothing
 };
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);

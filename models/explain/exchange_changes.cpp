@@ -217,20 +217,22 @@ class ExchangeChanges {
     return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
   }
 
-  /// Changes of the carrier. Some carriers encode sums again, which is another training; auto does not.
+  /// Changes of the carrier. Some carriers encode sums again, which is another training; auto is the cheapest of the
+  /// others.
   template <class Kind>
   void carriers(const Place<Kind>& here) {
     if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor))
       return;
     const CompressorTraits traits = traits_of(s_.compressor, s_.workload ? s_.workload->dtype : Dtype::fp32);
     const Carrier now = here.part.carrier;
-    const auto offer = [&](Carrier carrier, bool fits) {
+    const auto offer = [&](ChangeOf of, Carrier carrier, bool fits) {
       if (fits && carrier != now)
-        changes_.add(kTraining, fmt::format("carrier {}", name_of(carrier)), here, &Kind::carrier, carrier);
+        changes_.add(of, fmt::format("carrier {}", name_of(carrier)), here, &Kind::carrier, carrier);
     };
-    offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
-    offer(Carrier::all_to_all, traits.one_gathered_message);
-    offer(Carrier::in_collective, traits.recodable);
+    const bool again = (now == Carrier::all_to_all && !traits.votes) || now == Carrier::in_collective;
+    offer(again ? kTraining : kExecution, Carrier::automatic, !traits.summable || again);
+    offer(kTraining, Carrier::all_to_all, traits.one_gathered_message && !traits.votes);
+    offer(kTraining, Carrier::in_collective, traits.recodable);
   }
 
   /// Sums are compressed instead of each worker's gradients, which is another training.

@@ -63,14 +63,21 @@ struct Exchange {
 };
 
 /// The collective that carries compressed gradients.
-enum class Carrier { automatic, all_reduce, all_gather, all_to_all, in_collective };
+enum class Carrier { automatic, sum_or_gather, all_reduce, all_gather, all_to_all_once, all_to_all, in_collective };
 
 template <>
 struct Choices<Carrier> {
   static constexpr std::array table = {
-      Choice<Carrier>{"auto", Carrier::automatic, "all-reduce if messages can be summed, otherwise all-gather"},
+      Choice<Carrier>{
+          "auto", Carrier::automatic,
+          "the cheapest one that encodes each gradient once, by the equations: all-reduce, all-gather or all-to-all-once, "
+          "and all-to-all for votes of packed signs. In a pipeline: sum-or-gather"},
+      Choice<Carrier>{"sum-or-gather", Carrier::sum_or_gather,
+                      "all-reduce if messages can be summed, otherwise all-gather, as Horovod and GRACE do"},
       Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
       Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
+      Choice<Carrier>{"all-to-all-once", Carrier::all_to_all_once,
+                      "each worker decodes and adds one part of all messages, and all-gathers the sum as it is"},
       Choice<Carrier>{
           "all-to-all", Carrier::all_to_all,
           "each worker decodes and adds one part of all messages, encodes the sum again, with its error, and all-gathers it"},

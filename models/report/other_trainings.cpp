@@ -33,7 +33,8 @@ std::string compression_of(const Scenario& scenario) {
   if (std::holds_alternative<NoCompressor>(scenario.compressor)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
-  const std::string again = carrier == Carrier::all_to_all || carrier == Carrier::in_collective
+  const bool votes = traits_of(scenario.compressor, scenario.workload->dtype).votes;
+  const std::string again = (carrier == Carrier::all_to_all && !votes) || carrier == Carrier::in_collective
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.

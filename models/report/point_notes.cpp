@@ -188,7 +188,18 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
              device->name)});
 }
 
-/// Notes where each worker gets p-1 messages and two would do.
+/// Notes the carrier that auto chose.
+void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
+  if (graph.carrier.empty()) return;
+  const bool again = !traits_of(scenario.compressor, scenario.workload->dtype).votes;
+  notes.push_back({NoteCode::carrier,
+                   fmt::format("auto carries messages by {}{}", graph.carrier,
+                               again ? "; /strategy/carrier all-to-all may be faster, but encodes sums again, which "
+                                       "changes the training"
+                                     : "")});
+}
+
+/// Notes where each worker gets p-1 messages although fewer may do.
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kMuch = 0.1;  // of the step
   constexpr int kMany = 6;       // messages
@@ -199,16 +210,15 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
   const Carrier carrier = carrier_of(scenario.strategy);
   const int others =
       scenario.cluster.workers / summed_workers(scenario.codec, scenario.compressor, scenario.cluster) - 1;
-  if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
+  if ((carrier != Carrier::sum_or_gather && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
     return;
   notes.push_back(
       {NoteCode::gathered_messages,
-       fmt::format(
-           "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as from "
-           "two, but sums are encoded again, which changes the training",
-           others)});
+       fmt::format("each worker gets {} other workers' messages; /strategy/carrier auto looks for a cheaper way of the "
+                   "same training",
+                   others)});
 }
 
 /// Notes how far the sampled mean may be from what bounds and baselines are of. Factors are independent with
@@ -305,6 +315,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
          "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
+  if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario))

@@ -71,13 +71,15 @@ class Checker {
     };
     const bool ratio = std::holds_alternative<RatioCompressor>(s_.compressor);
     switch (carrier) {
-      case Carrier::automatic: break;
+      case Carrier::automatic:
+      case Carrier::sum_or_gather: break;
       case Carrier::all_reduce:
         if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two messages is not a message");
         break;
       case Carrier::all_gather:
         if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
         break;
+      case Carrier::all_to_all_once:
       case Carrier::all_to_all:
         if (!traits_.one_gathered_message)
           refuse(traits_.summable ? "\"auto\" or \"all-reduce\": its messages are summed on the way"
@@ -92,9 +94,8 @@ class Checker {
                 "\"auto\" or \"ring\", whose hops decode, add and encode");
         break;
     }
-    const bool gathers = carrier == Carrier::all_gather || carrier == Carrier::all_to_all ||
-                         (carrier == Carrier::automatic && !traits_.summable);
-    if (!gathers) return;
+    const bool sums = carrier == Carrier::all_reduce || carrier == Carrier::in_collective;
+    if (sums || traits_.summable) return;
     const CollectiveChoice gathering = fitted(choice, Operation::all_gather);
     const auto cannot = [&](Algorithm named) {
       return fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(named), kind_);
@@ -123,7 +124,8 @@ class Checker {
   void check_strategy(const PipelinedStrategy& x) {
     check_carrier(x.carrier, x.collective);
     every_step("pipelined");
-    const bool several = traits_.stages > 1 || x.carrier == Carrier::all_to_all;
+    const bool several =
+        traits_.stages > 1 || x.carrier == Carrier::all_to_all || x.carrier == Carrier::all_to_all_once;
     if (several && s_.codec.sharing == GpuSharing::serial)
       fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_),
             "\"fair\": between its messages the compressor needs the GPU, which is steps ahead then",
@@ -180,7 +182,7 @@ void check_compressor(const Scenario& scenario, const Workload* workload, std::v
   // Every point of a study passes here, and most have no compressor.
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
   else if (const Carrier carrier = carrier_of(scenario.strategy);
-           carrier != Carrier::automatic && carrier != Carrier::all_reduce)
+           carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather)
     faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)),
                       "\"auto\" or \"all-reduce\": unchanged gradients are summed on the way", "choose a compressor"});
 }

@@ -12,6 +12,7 @@
 #include "models/collective/collective.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/scenario/workload_without_effect.hpp"
 
@@ -274,7 +275,8 @@ bool gathers(const Scenario& s) {
     return false;
   const Carrier carrier = carrier_of(s.strategy);
   if (carrier == Carrier::in_collective) return false;
-  return carrier == Carrier::all_to_all || !s.workload || !traits_of(s.compressor, s.workload->dtype).summable;
+  return summed_workers(s.codec, s.compressor, s.cluster) > 1 || !s.workload ||
+         !traits_of(s.compressor, s.workload->dtype).summable;
 }
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 

@@ -18,6 +18,12 @@ struct CodedStage {
   std::vector<CollectiveCall> collectives;
 };
 
+/// The carrier that `auto` takes for a bucket, beside the one that gathers all messages.
+struct CarrierChoice {
+  Carrier carrier = Carrier::all_gather;
+  Seconds time{}, gathered{};  ///< of collectives and kernels
+};
+
 struct CodedExchange {
   std::optional<CollectiveCall> sum{};  ///< inside machines, before the first encoding
   std::vector<CodedStage> stages;
@@ -25,6 +31,7 @@ struct CodedExchange {
   std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
   Bytes payload{};                         ///< one worker's messages
   std::string assumed;                     ///< the assumption about data-dependent payload
+  std::optional<CarrierChoice> choice{};   ///< if there was one
 };
 
 /// The exchange of a bucket by collectives among all workers:
@@ -32,6 +39,7 @@ struct CodedExchange {
 ///   all-gather     encode | (all-gather of sizes) all-gather of p messages | decode p messages
 ///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum, with error feedback of
 ///                  its own | all-gather of the p sums | decode once
+///   all-to-all-once  encode | all-to-all of the message | decode p parts of d/p | all-gather of the p sums as they are
 ///   in-collective  encode d/p | ring all-reduce; its p-1 reducing rounds each decode, add and encode d/p | decode once
 /// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last.
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
@@ -44,7 +52,7 @@ struct CodedExchange {
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier);
 
-/// coded_exchange() of each bucket. Sets the graph's payload and the assumption about it.
+/// coded_exchange() of each bucket. Sets the graph's payload, the assumption about it, and the carriers by `auto`.
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
                                            Carrier carrier);

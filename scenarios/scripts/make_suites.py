@@ -321,7 +321,7 @@ NO_CODEC = {"name": "no time at all", "description": "kernels of a compressor th
             "peaks": [{"dtype": "fp32", "rate": "1e12TFLOPS", "evidence": "assumed", "source": "no codec work"}],
             **{key: {"value": value, "evidence": "assumed", "source": "no codec work"} for key, value in
                {"memory_bandwidth": "1e15GB/s", "launch_overhead": "0.001ns", "compute_efficiency": 1, "memory_efficiency": 1, "bend": 4}.items()}}
-GRACE_EXCHANGE = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "per-tensor", "overlap": False}}
+GRACE_EXCHANGE = {"kind": "all-reduce", "carrier": "sum-or-gather", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "per-tensor", "overlap": False}}
 GRACE_ONE_GPU = "compute times, scaled to one GPU's step"
 
 

@@ -109,6 +109,53 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
   }
 }
 
+TEST_CASE("all-to-all-once: decode and add a part, gather the sum as it is") {
+  const Workload w = one_matrix();
+  const int p = 4;
+  // 1,000,004 B to 4 hosts, a fourth each; then a fourth of 4 MB from each. A worker encodes once. EF-SignSGD also
+  // writes what its own message leaves.
+  const Qsgd qsgd{.levels = 127, .bucket = {}, .packing = Packing::grace};
+  const EfSignSgd signs{};  // 125,000 B and a scale of 4 B
+  for (const auto& [method, bytes] : {std::pair<Compressor, double>{qsgd, 1000004}, {signs, 125004}}) {
+    const CodecPlan all = make_plan(method, Tensor{{1000, 1000}}), one = make_plan(method, Tensor{{250000}});
+    const double exchange = (p - 1) * (kAlpha + bytes / p * kBeta) + ring_gather(p, 1e6);
+    const double codec = time(encode_kernels(all)) + time(sum_kernels(one, p)) + time(all.remember);
+    const Scenario once = scenario(p, carried_by(Carrier::all_to_all_once), method);
+    require_close(0.026 + exchange + codec, step_time(once, w), 1e-9, kind_of(method));
+  }
+}
+
+TEST_CASE("auto is the cheapest carrier of the same training") {
+  // 8-bit of a million elements: gathered, (p-1) MB arrive; in parts (p-1)/p·(1 + 4) MB: less from 6 workers on.
+  const Workload w = one_matrix();
+  const EightBit method{};
+  for (const int p : {2, 3, 4, 5, 8, 16}) {
+    const double automatic = step_time(scenario(p, carried_by(Carrier::automatic), method), w),
+                 gathered = step_time(scenario(p, carried_by(Carrier::all_gather), method), w),
+                 once = step_time(scenario(p, carried_by(Carrier::all_to_all_once), method), w);
+    INFO(p);
+    CHECK(automatic == std::min(gathered, once));
+    if (p <= 4) CHECK(gathered < once);
+    if (p >= 8) CHECK(once < gathered);
+    const std::string said = build_step_graph(scenario(p, carried_by(Carrier::automatic), method), w).carrier;
+    CHECK(said.starts_with(once < gathered ? "all-to-all-once; " : "all-gather; "));
+  }
+  // The majority of packed signs is a message itself, so all-to-all trains the same way: a fourth of the bits twice.
+  const Scenario signs = scenario(8, carried_by(Carrier::automatic), SignSgd{});
+  CHECK(step_time(signs, w) == step_time(scenario(8, carried_by(Carrier::all_to_all), SignSgd{}), w));
+  // Sums have no choice, nor have messages whose sizes are not known.
+  for (const Compressor& other : {Compressor(Fp16{}), Compressor(Threshold{}), Compressor(PowerSgd{})}) {
+    const Scenario plain = scenario(8, carried_by(Carrier::automatic), other);
+    CHECK(build_step_graph(plain, w).carrier.empty());
+    CHECK(step_time(plain, w) == step_time(scenario(8, carried_by(Carrier::sum_or_gather), other), w));
+  }
+  // A bucket has its own choice: by all-to-all-once the small one would take twice the latency.
+  const Scenario buckets = scenario(8, carried_by(Carrier::automatic, Grouping::per_tensor), EightBit{});
+  CHECK(build_step_graph(buckets, two_tensors())
+            .carrier.starts_with(
+                "all-gather for 1 of 2 message sets, all-to-all-once for 1 of 2 message sets; with its"));
+}
+
 TEST_CASE("all-to-all: the sum of all messages can be encoded again, hop by hop it cannot; it has a separate error") {
   const Workload w = one_matrix();
   const int p = 4;
@@ -155,8 +202,8 @@ TEST_CASE("a slower codec: every kernel takes so many times as long, but its lau
   for (const auto* kernels : {&encode, &decode})
     for (const CodecKernel& kernel : *kernels) launches += kernel.repeats * kRates.all.launch.si();
   require_close(19 * (time(encode) + time(decode) - launches),
-                step_time(scenario(4, carried_by(Carrier::automatic), qsgd, slow), w) -
-                    step_time(scenario(4, carried_by(Carrier::automatic), qsgd), w),
+                step_time(scenario(4, carried_by(Carrier::sum_or_gather), qsgd, slow), w) -
+                    step_time(scenario(4, carried_by(Carrier::sum_or_gather), qsgd), w),
                 1e-9, "19 more");
 }
 
@@ -207,17 +254,17 @@ TEST_CASE("layer by layer overlaps with backward; the whole model does not, but 
                d2 = time(decode_kernels(bias, p));
   // Layer-wise: the matrix' 125,000 bytes from each travel (0.4 ms) while backward goes on for 10 ms.
   require_close(0.005 + 0.010 + e1 + 0.010 + e2 + std::max(ring_gather(p, 63), d1) + d2 + 0.001,
-                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign), w), 1e-9,
+                step_time(scenario(p, carried_by(Carrier::sum_or_gather, Grouping::per_tensor), sign), w), 1e-9,
                 "per tensor");
   require_close(0.026 + time(encode_kernels(flat)) + ring_gather(p, 125063) + time(decode_kernels(flat, p)),
-                step_time(scenario(p, carried_by(Carrier::automatic), sign), w), 1e-9, "whole model");
+                step_time(scenario(p, carried_by(Carrier::sum_or_gather), sign), w), 1e-9, "whole model");
   // Codec not overlapped: both are encoded after backward, and the matrix leaves while the bias is encoded.
   CodecSettings after;
   after.overlap = false;
   const double sent = 0.025 + e1 + ring_gather(p, 125000),
                second = std::max(0.025 + e1 + e2, sent) + ring_gather(p, 63);
   require_close(std::max(std::max(sent, 0.025 + e1 + e2) + d1, second) + d2 + 0.001,
-                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign, after), w), 1e-9,
+                step_time(scenario(p, carried_by(Carrier::sum_or_gather, Grouping::per_tensor), sign, after), w), 1e-9,
                 "encoded afterwards");
 }
 

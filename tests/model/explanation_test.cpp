@@ -409,26 +409,33 @@ TEST_CASE("servers that compress their answers are another training if gradients
 }
 
 TEST_CASE("carriers that encode sums again are another training") {
-  const auto carriers = [](const char* compressor, const char* now = "auto") {
+  const auto carriers = [](ChangeOf of, const char* compressor, const char* now = "auto") {
     std::set<std::string> found;
     for (const auto& [name, value] :
          changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""},
                                         {"/strategy", {{"kind", "all-reduce"}, {"carrier", now}}, "--set", ""}})
                         .points.front()
                         .scenario,
-                    ChangeOf::training))
+                    of))
       if (name.ends_with("@ /strategy/carrier")) found.insert(value.get<std::string>());
     return found;
   };
-  CHECK(carriers(R"({"kind": "qsgd"})") == std::set<std::string>{"all-to-all", "in-collective"});
-  CHECK(carriers(R"({"kind": "top-k"})") == std::set<std::string>{"all-to-all"});  // a sum of two has twice as many
-  CHECK(carriers(R"({"kind": "signsgd"})") == std::set<std::string>{"all-to-all"});
-  CHECK(carriers(R"({"kind": "dgc"})").empty());  // its messages' sizes are not known
-  CHECK(carriers(R"({"kind": "powersgd"})").empty());
-  CHECK(carriers(R"({"kind": "none"})").empty());
+  using Names = std::set<std::string>;
+  constexpr ChangeOf kTraining = ChangeOf::training, kExecution = ChangeOf::execution;
+  CHECK(carriers(kTraining, R"({"kind": "qsgd"})") == Names{"all-to-all", "in-collective"});
+  CHECK(carriers(kTraining, R"({"kind": "top-k"})") == Names{"all-to-all"});  // a sum of two has twice as many
+  CHECK(carriers(kTraining, R"({"kind": "ef-signsgd"})") == Names{"all-to-all"});
+  CHECK(carriers(kTraining, R"({"kind": "signsgd"})").empty());  // the majority of signs is a message
+  CHECK(carriers(kTraining, R"({"kind": "dgc"})").empty());      // its messages' sizes are not known
+  CHECK(carriers(kTraining, R"({"kind": "powersgd"})").empty());
+  CHECK(carriers(kTraining, R"({"kind": "none"})").empty());
   // From either of them back to auto, and to the other.
-  CHECK(carriers(R"({"kind": "qsgd"})", "all-to-all") == std::set<std::string>{"auto", "in-collective"});
-  CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
+  CHECK(carriers(kTraining, R"({"kind": "qsgd"})", "all-to-all") == Names{"auto", "in-collective"});
+  CHECK(carriers(kTraining, R"({"kind": "qsgd"})", "in-collective") == Names{"auto", "all-to-all"});
+  // Auto is the cheapest of the others.
+  CHECK(carriers(kExecution, R"({"kind": "qsgd"})", "all-gather") == Names{"auto"});
+  CHECK(carriers(kExecution, R"({"kind": "signsgd"})", "all-to-all") == Names{"auto"});
+  CHECK(carriers(kExecution, R"({"kind": "qsgd"})").empty());
 }
 
 TEST_CASE("compressing between machines alone is another training, where there are several machines") {

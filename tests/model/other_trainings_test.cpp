@@ -47,6 +47,13 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
   CHECK(differences({set("/strategy", R"({"kind": "local-sgd", "steps": [4, 8]})")}) ==
         Texts{"when gradients are applied"});
   CHECK(differences({set("/compressor", R"(["none", "top-k"])")}) == Texts{"compressor"});
+  const auto carried = [](const char* compressor, const char* carriers) {
+    return differences({set("/compressor", compressor), set("/strategy", R"({"kind": "all-reduce"})"),
+                        set("/strategy/carrier", carriers)});
+  };
+  CHECK(carried(R"("top-k")", R"(["auto", "all-gather", "all-to-all-once", "sum-or-gather"])").empty());
+  CHECK(carried(R"("top-k")", R"(["auto", "all-to-all"])") == Texts{"compressor"});
+  CHECK(carried(R"("signsgd")", R"(["auto", "all-to-all"])").empty());  // votes of signs are signs
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/scope", R"(["workers", "machines"])"),
                      set("/cluster/topology",
                          R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})")}) ==

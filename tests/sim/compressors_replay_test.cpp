@@ -56,7 +56,7 @@ TEST_CASE("all-to-all and in-collective: replay equals equations") {
   std::vector<Case> cases;
   const Compressor recodable[] = {EightBit{}, Natural{}, Qsgd{}, TernGrad{}};
   for (const int p : kWorkers) {
-    for (const Carrier carrier : {Carrier::all_to_all, Carrier::in_collective})
+    for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
       for (const Compressor& compressor : recodable) {
         AllReduceStrategy strategy;
         strategy.carrier = carrier;
@@ -90,7 +90,7 @@ TEST_CASE("compressed between machines: replay equals equations") {
         add(p, 1, AllReduceStrategy{.exchange = {.grouping = grouping}}, compressor, "between machines");
         add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, "local SGD between machines");
       }
-  for (const Carrier carrier : {Carrier::all_to_all, Carrier::in_collective})
+  for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
     for (const int p : {4, 8, 12})
       for (const Compressor& compressor : {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TernGrad{})})
         for (const bool overlap : {false, true}) {
@@ -111,6 +111,7 @@ TEST_CASE("what a stack adds to gathers is the same in both, and what the formul
   table.gradients = {{"a", 4000000, 10_ms}};
   AllReduceStrategy strategy;
   strategy.collective.algorithm = Algorithm::ring;
+  strategy.carrier = Carrier::sum_or_gather;
   strategy.exchange.grouping = Grouping::per_tensor;
   strategy.exchange.overlap = false;
   std::vector<Case> cases;
