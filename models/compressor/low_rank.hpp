@@ -14,14 +14,19 @@ namespace stepcast {
 /// cut to min(n, m) for each matrix, as in GRACE's memory/powersgd.py. A matrix with one row or column still gets
 /// longer, not shorter; TensorFlow's 1x1 convolutions [1, 1, c_in, c_out] are such matrices. Work: encoding has 4nmr
 /// operations of products and 2(n+m)r² of Gram-Schmidt (P, and Q before its use); decoding has 2nmr. Error feedback is
-/// part of the method, for matrices. GRACE: powersgd.py; default rank 1: helper.py.
+/// part of the method, for matrices that are factorized. GRACE: powersgd.py; default rank 1: helper.py.
 struct PowerSgd {
   static constexpr std::string_view kind = "powersgd";
   static constexpr std::string_view meaning = "rank-r factors by one power iteration, two dependent AllReduces";
   int rank = 1;
+  double min_rate = 0;
   template <class V>
   static void describe(V& v, PowerSgd& x) {
     v.optional("rank", x.rank, "r: columns of the factors, cut to min(n, m) of each tensor", at_least(1));
+    v.optional("min_rate", x.min_rate,
+               "only matrices with nm > min_rate (n + m)r are factorized; others are sent with P (PyTorch's "
+               "min_compression_rate, 2 there); 0: all",
+               non_negative);
   }
   bool operator==(const PowerSgd&) const = default;
 };

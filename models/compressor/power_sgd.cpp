@@ -9,6 +9,7 @@ CodecPlan plan(const PowerSgd& x, const Tensor& tensor) {
   // Payload: Vogels et al. 2019, algorithm 1 (recalled): P of n x r and Q of m x r, each summed over the workers.
   if (!tensor.is_matrix()) return uncompressed(tensor);
   const std::int64_t n = tensor.rows(), m = tensor.columns(), r = std::min<std::int64_t>({x.rank, n, m});
+  if (static_cast<double>(n * m) <= x.min_rate * static_cast<double>((n + m) * r)) return uncompressed(tensor);
   const Bytes element = size_of(tensor.dtype);
   CodecPlan plan;
   plan.stages = {{{orthogonalise(m, r, element), matrix_product("matrix-product", n, m, r, element)},

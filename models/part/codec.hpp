@@ -10,7 +10,7 @@
 namespace stepcast {
 
 /// Sharing of the GPU between compression kernels and training kernels that are ready at the same time.
-enum class GpuSharing { serial, fair };
+enum class GpuSharing : std::uint8_t { serial, fair };
 
 template <>
 struct Choices<GpuSharing> {
@@ -43,6 +43,7 @@ struct CodecSettings {
   bool overlap = true;
   CodecScope scope = CodecScope::workers;
   GpuSharing sharing = GpuSharing::serial;
+  int min_elements = 0;
 
   template <class V>
   static void describe(V& v, CodecSettings& x) {
@@ -56,6 +57,10 @@ struct CodecSettings {
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("scope", x.scope, "between whom messages are compressed");
+    v.optional("min_elements", x.min_elements,
+               "tensors of fewer elements are summed as they are, in an all-reduce of each bucket's, such as norms and "
+               "biases; 0: all are compressed",
+               at_least(0));
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
   }
   bool operator==(const CodecSettings&) const = default;

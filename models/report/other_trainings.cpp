@@ -38,8 +38,9 @@ std::string compression_of(const Scenario& scenario) {
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
-  return fmt::format("{} {} {}", write_value(scenario.compressor).dump(), again,
-                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster));
+  return fmt::format("{} {} {} {}", write_value(scenario.compressor).dump(), again,
+                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster),
+                     scenario.codec.min_elements);
 }
 
 std::string types_of(const Scenario& scenario) {

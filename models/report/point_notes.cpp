@@ -199,6 +199,25 @@ void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes)
                                      : "")});
 }
 
+/// Notes the tensors below the codec's min_elements.
+void add_whole_tensors(const Scenario& scenario, const Workload& workload, Notes& notes) {
+  const int least = scenario.codec.min_elements;
+  if (least == 0 || std::holds_alternative<NoCompressor>(scenario.compressor) ||
+      std::holds_alternative<RatioCompressor>(scenario.compressor))
+    return;
+  Bytes whole{};
+  int count = 0;
+  for (const Gradient& gradient : workload.gradients)
+    if (gradient.elements < least) {
+      whole += gradient.bytes;
+      ++count;
+    }
+  notes.push_back({NoteCode::whole_tensors,
+                   fmt::format("{} of {} tensors have fewer than {} elements and are not compressed: {:.2g} % of the "
+                               "gradient's bytes",
+                               count, workload.gradients.size(), least, 100 * (whole / workload.gradient_bytes))});
+}
+
 /// Notes where each worker gets p-1 messages although fewer may do.
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kMuch = 0.1;  // of the step
@@ -316,6 +335,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
+  if (trains(scenario)) add_whole_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario))

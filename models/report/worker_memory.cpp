@@ -24,13 +24,17 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
   return 4_B * elements * (states_of(optimizer) + weights);
 }
 
-Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
-  if (std::holds_alternative<NoCompressor>(compressor)) return {};
-  // A compressor that leaves a tensor unchanged keeps nothing of it.
-  for (const Gradient& gradient : workload.gradients)
-    if (const int kept = make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).kept; kept > 0)
-      return workload.gradient_bytes * static_cast<double>(kept);
-  return {};
+/// What error feedback keeps of the tensors that are compressed.
+Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
+  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return {};
+  Bytes compressed{};
+  int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
+  for (const Gradient& gradient : workload.gradients) {
+    if (gradient.elements < scenario.codec.min_elements) continue;
+    compressed += gradient.bytes;
+    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), workload.dtype}).kept;
+  }
+  return compressed * static_cast<double>(kept);
 }
 
 /// Units that are gathered and not yet released: the one in use and those prefetched.
@@ -101,7 +105,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
   memory.parameters += casts_of(scenario, workload);
   const int g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
   if (g == 1 || g < scenario.cluster.workers)
-    memory.feedback = feedback_of(scenario.compressor, workload) * (1.0 / g + recoded_share(scenario));
+    memory.feedback = feedback_of(scenario, workload) * (1.0 / g + recoded_share(scenario));
   memory.activations = workload.activations;
   return memory;
 }

@@ -49,6 +49,12 @@ class Checker {
     for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
     for (const CompressorFault& one : check(s_.compressor, tensors))
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
+    std::int64_t largest = 0;
+    for (const Tensor& tensor : tensors) largest = std::max(largest, tensor.elements());
+    if (s_.codec.min_elements > largest)
+      fault("/codec/min_elements",
+            fmt::format("{}, and the largest gradient tensor has {}", s_.codec.min_elements, largest),
+            fmt::format("at most {}: something to compress", largest));
     if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
             "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
@@ -130,6 +136,9 @@ class Checker {
       fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_),
             "\"fair\": between its messages the compressor needs the GPU, which is steps ahead then",
             "set it, and evaluator replay");
+    if (s_.codec.min_elements > 0 && x.segments > 1)
+      fault("/codec/min_elements", fmt::format("{} with {} segments", s_.codec.min_elements, x.segments),
+            "0: a segment may begin and end inside a tensor");
     if (factorizes() && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
             "1: a cut through a matrix leaves nothing to factorize");

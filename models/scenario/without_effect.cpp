@@ -313,6 +313,11 @@ std::string codec_scope(const Scenario& s) {
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
 
+std::string min_elements(const Scenario& s) {
+  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio knows no tensors";
+  return unless(compresses(s), "nothing is compressed");
+}
+
 std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
 
 // Evaluation.
@@ -375,6 +380,7 @@ constexpr std::array kFields = {
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/scope", codec_scope},
+    SometimesField{"/codec/min_elements", min_elements},
     SometimesField{"/codec/sharing", codec_sharing},
     SometimesField{"/evaluation/fidelity", of_replay, true},
     SometimesField{"/evaluation/tolerance", tolerance, true},

@@ -204,6 +204,21 @@ std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bo
 
 namespace {
 
+/// A group's tensors by the policy of the codec: those that are compressed, and the bytes of the others.
+struct Chosen {
+  std::vector<Tensor> coded;
+  Bytes whole{};
+};
+
+Chosen choose(const GraphInput& input, std::vector<Tensor> group) {
+  Chosen chosen;
+  for (Tensor& tensor : group) {
+    if (tensor.elements() < input.codec.min_elements) chosen.whole += tensor.dense();
+    else chosen.coded.push_back(std::move(tensor));
+  }
+  return chosen;
+}
+
 /// The exchange of compressed messages, without collectives inside machines.
 CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                                 Carrier carrier) {
@@ -215,7 +230,16 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
             .payload = wire,
             .assumed = ""};
   }
-  return Exchanges(input, share_of(input, tensors_of(input, bucket, cut), g), choice).by(carrier);
+  Chosen chosen = choose(input, tensors_of(input, bucket, cut));
+  CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
+  if (!chosen.coded.empty())
+    exchange = Exchanges(input, share_of(input, std::move(chosen.coded), g), choice).by(carrier);
+  if (chosen.whole > Bytes{}) {
+    std::vector<CollectiveCall>& first = exchange.stages.front().collectives;
+    first.insert(first.begin(), call(input, Operation::all_reduce, choice, chosen.whole / g));
+    exchange.payload += chosen.whole / g;
+  }
+  return exchange;
 }
 
 }  // namespace
@@ -241,17 +265,19 @@ namespace {
 std::string carrier_of(const std::vector<CodedExchange>& buckets) {
   std::map<Carrier, int> sets;
   Seconds time{}, gathered{};
+  int chosen = 0;
   for (const CodedExchange& bucket : buckets) {
-    if (!bucket.choice) return "";
+    if (!bucket.choice) continue;
+    ++chosen;
     ++sets[bucket.choice->carrier];
     time += bucket.choice->time;
     gathered += bucket.choice->gathered;
   }
+  if (chosen == 0) return "";
   std::vector<std::string> names;
   for (const auto& [carrier, count] : sets)
-    names.push_back(sets.size() == 1
-                        ? std::string(name_of(carrier))
-                        : fmt::format("{} for {} of {} message sets", name_of(carrier), count, buckets.size()));
+    names.push_back(sets.size() == 1 ? std::string(name_of(carrier))
+                                     : fmt::format("{} for {} of {} message sets", name_of(carrier), count, chosen));
   const std::string text = fmt::format("{}; with its kernels {}", fmt::join(names, ", "), human_text(time));
   return time < gathered ? fmt::format("{}, for {} by all-gather", text, human_text(gathered)) : text;
 }
@@ -331,17 +357,21 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     }
     return coded;
   }
-  const CodecPlan plan = make_plan(input.compressor, part.tensors);
+  const Chosen chosen = choose(input, part.tensors);
+  const Bytes whole_bytes = chosen.whole * part.share;
+  if (chosen.coded.empty())
+    return {.push = whole_bytes, .pull = whole_bytes, .sum = whole_bytes * gamma * static_cast<double>(messages)};
+  const CodecPlan plan = make_plan(input.compressor, chosen.coded);
   // A whole codec is a worker's; a server sums by the method's kernels.
-  const std::optional<Seconds> whole = whole_time(input, part.tensors);
+  const std::optional<Seconds> whole = whole_time(input, chosen.coded);
   const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
   coded.assumed = plan.assumed;
   coded.encode = whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
-  coded.push = payload(plan) * part.share;
+  coded.push = payload(plan) * part.share + whole_bytes;
   coded.pull = two_way ? coded.push : part.bytes;
   const int decoded = plan.summable() ? 1 : messages;
   coded.sum = time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
-  if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
+  coded.sum += (plan.summable() ? coded.push : whole_bytes) * gamma * static_cast<double>(messages);
   if (two_way && !whole) coded.decode = time(sum_kernels(plan, 1));
   return coded;
 }

@@ -300,6 +300,52 @@ TEST_CASE("a parameter server decodes and adds p messages; its answer is compres
                 step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
 }
 
+TEST_CASE("small tensors travel as they are, before the first messages") {
+  // The matrix is compressed, the 500 elements of the bias are not: 2000 B by an all-reduce. Whole model, top-k 1 %.
+  const Workload w = two_tensors();
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan matrix = make_plan(top_k, Tensor{{1000, 1000}});
+  CodecSettings codec;
+  codec.min_elements = 501;
+  const double kernels = time(encode_kernels(matrix)) + time(decode_kernels(matrix, 4));
+  const Scenario whole = scenario(4, carried_by(Carrier::sum_or_gather), top_k, codec);
+  require_close(0.026 + kernels + ring_reduce(4, 2000) + ring_gather(4, 80000), step_time(whole, w), 1e-9, "a bucket");
+  CHECK(build_step_graph(whole, w).payload == 82_kB);
+  // Tensor by tensor, the bias has nothing to encode. The matrix is sent and decoded while the bias is computed.
+  const Scenario each = scenario(4, carried_by(Carrier::sum_or_gather, Grouping::per_tensor), top_k, codec);
+  require_close(
+      0.025 + time(encode_kernels(matrix)) + std::max(ring_reduce(4, 2000), time(decode_kernels(matrix, 4))) + 0.001,
+      step_time(each, w), 1e-9, "tensor by tensor");
+  // Of 500 elements and more, all are compressed.
+  codec.min_elements = 500;
+  CHECK(step_time(scenario(4, carried_by(Carrier::sum_or_gather), top_k, codec), w) ==
+        step_time(scenario(4, carried_by(Carrier::sum_or_gather), top_k), w));
+  // Note that auto's choice is of the compressed ones.
+  codec.min_elements = 501;
+  const Scenario bytes = scenario(8, carried_by(Carrier::automatic, Grouping::per_tensor), EightBit{}, codec);
+  CHECK(build_step_graph(bytes, w).carrier.starts_with("all-to-all-once; "));
+}
+
+TEST_CASE("small tensors are pushed as they are, and added by γ") {
+  // A server of 4 workers: 80,000 B of the matrix and 2000 B of the bias each; 4.002 MB come back. γ = 1 ns/B.
+  const Workload w = two_tensors();
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
+  ParameterServerStrategy server{.server_reduction_cost = 1_ns_per_B};
+  CodecSettings codec;
+  codec.min_elements = 501;
+  const double own = time(encode_kernels(plan)) + time(plan.remember), serve = time(sum_kernels(plan, 4)) + 4 * 2000e-9;
+  require_close(0.025 + own + (kAlpha + 4 * 82e3 * kBeta) + serve + 0.001 + (kAlpha + 4 * 4.002e6 * kBeta),
+                step_time(scenario(4, server, top_k, codec), w), 1e-9, "one way");
+  // The bias alone, a bucket of its own, is pushed and pulled like any uncompressed gradient.
+  server.exchange.grouping = Grouping::per_tensor;
+  const StepGraph graph = build_step_graph(scenario(4, server, top_k, codec), w);
+  std::vector<Bytes> sent;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<ShardWork>(&task.work)) sent.push_back(work->shard_bytes.front());
+  CHECK(sent == std::vector<Bytes>{80_kB, 2_kB, 4_MB, 2_kB});
+}
+
 TEST_CASE("a shard's share of the arithmetic is its share of the parameters") {
   // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements on 4 shards. A shard decodes and
   // adds 4 messages of 8-bit, 3 operations an element each: 12 of 250,000. Two ways it also encodes the sum, in 2

@@ -149,6 +149,11 @@ TEST_CASE("error feedback keeps the unsent rest") {
   CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 12.5_MB);
   servers.placement = ServerPlacement::dedicated;
   CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 10_MB);
+  // Tensors that are not compressed leave no rest: 3 and 3 of 10 MB have 750,000 elements each.
+  Scenario some = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{}, EfSignSgd{});
+  some.workload = std::make_shared<const WorkloadTable>();
+  some.codec.min_elements = 1000000;
+  CHECK(worker_memory(some, three_units()).feedback == 4_MB);
   // With sums in machines of 2, each keeps the error of its half; all-to-all among 2 of a half adds a quarter again.
   Scenario summed = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{}, EfSignSgd{});
   summed.workload = std::make_shared<const WorkloadTable>();

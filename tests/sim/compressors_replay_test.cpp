@@ -102,6 +102,19 @@ TEST_CASE("compressed between machines: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("small tensors as they are: replay equals equations") {
+  std::vector<Case> cases;
+  for (const Compressor& compressor : all_compressors())
+    for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+      cases.push_back(coded(5, AllReduceStrategy{.exchange = {.grouping = grouping}}, compressor, "small ones whole"));
+      cases.push_back(coded(8, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, "small ones whole"));
+      if (has_several_stages(compressor)) continue;
+      cases.push_back(coded(5, ParameterServerStrategy{.shards = 2}, compressor, "small ones whole, servers"));
+    }
+  for (Case& one : cases) one.scenario.codec.min_elements = 1000000;
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("what a stack adds to gathers is the same in both, and what the formula says") {
   // Top-k of a tensor of 4,000,000 elements, 1 %: 40,000 values and as many indices, 320,000 B a worker.
   // G = 100 us a doubling of workers, g = 2 ns for each byte got: 100·log2(p) us + 2 ns·320,000·(p-1) longer than ideal.

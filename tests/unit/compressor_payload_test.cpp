@@ -217,6 +217,11 @@ TEST_CASE("PowerSGD's two messages depend on each other and both are summed") {
   CHECK(plan.summable());
   // min(n, m) = 3 cuts the rank of a single matrix: 4·3·(3 + 100).
   CHECK(payload_bytes(PowerSgd{.rank = 8}, Tensor{{3, 100}}) == 1236);
+  // 64·288 = 18,432 elements for 352·4 of the factors: 13.09 times as few.
+  CHECK(payload_bytes(PowerSgd{.rank = 4, .min_rate = 13}, Tensor{{64, 32, 3, 3}}) == 5632);
+  CHECK(payload_bytes(PowerSgd{.rank = 4, .min_rate = 13.1}, Tensor{{64, 32, 3, 3}}) == 73728);
+  // 2 is not more than 2: 8·8 = 64 elements for 16·2.
+  CHECK(payload_bytes(PowerSgd{.rank = 2, .min_rate = 2}, Tensor{{8, 8}}) == 256);
   // One dimension: raw, in one stage.
   CHECK(make_plan(PowerSgd{.rank = 4}, vector_of(100)).stages.size() == 1);
   CHECK(payload_bytes(PowerSgd{.rank = 4}, vector_of(100)) == 400);
