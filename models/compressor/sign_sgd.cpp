@@ -19,7 +19,7 @@ CodecPlan majority_vote(CodecKernel encode, Packing packing, bool error_feedback
     packed.together = {sweep("majority-vote", wire, wire, tensor, 1)};
     packed.finish = plan.decode.first;
     plan.decode = packed;
-    plan.votes = !error_feedback;
+    plan.votes = true;
   }
   return plan;
 }

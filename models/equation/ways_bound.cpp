@@ -63,8 +63,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
 /// The same bound for a collective in several communicators at once, with n bytes each. The ways carry all of them
 /// together. A communicator has m members in G branches, k of them in one branch. All-reduce moves 2(G-1)·n between
 /// branches, and n out of and into each if there are several. All-gather moves (G-1)·n between branches, and (m-k)/m·n
-/// into one. Reduce-scatter moves the same out of it.
-/// @pre all ranks form one communicator, or the operation is an all-reduce, all-gather or reduce-scatter
+/// into one. Reduce-scatter moves the same out of it. An all-to-all moves at least as much as an all-gather of its n bytes:
+/// k(m-k)/m out of a branch, which is no less than (m-k)/m.
+/// @pre all ranks form one communicator, or the operation is no broadcast
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
   if (among.is_one()) return through_ways(operation, n, all, p);
   const double m = among.members;

@@ -230,7 +230,8 @@ class ExchangeChanges {
         changes_.add(of, fmt::format("carrier {}", name_of(carrier)), here, &Kind::carrier, carrier);
     };
     const bool again = (now == Carrier::all_to_all && !traits.votes) || now == Carrier::in_collective;
-    offer(again ? kTraining : kExecution, Carrier::automatic, !traits.summable || again);
+    constexpr bool kHasChoice = !std::is_same_v<Kind, PipelinedStrategy>;  // auto there is sum-or-gather
+    offer(again ? kTraining : kExecution, Carrier::automatic, again || (kHasChoice && traits.one_gathered_message));
     offer(kTraining, Carrier::all_to_all, traits.one_gathered_message && !traits.votes);
     offer(kTraining, Carrier::in_collective, traits.recodable);
   }

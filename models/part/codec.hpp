@@ -32,8 +32,8 @@ struct Choices<CodecScope> {
       Choice<CodecScope>{
           "machines", CodecScope::machines,
           "a machine's workers first reduce-scatter their gradients as they are. Each compresses its share of the sum, "
-          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, BytePS, "
-          "DALL-E's PowerSGD). One machine alone compresses nothing"},
+          "exchanges it with those of the same share on other machines by strategy.collective, and they gather the results "
+          "(ByteGrad, BytePS, DALL-E's PowerSGD). One machine alone compresses nothing"},
   };
 };
 

@@ -30,7 +30,7 @@ std::string staleness_of(const Strategy& strategy) {
 
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
-  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return "";
+  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
   const bool votes = traits_of(scenario.compressor, scenario.workload->dtype).votes;

@@ -188,15 +188,15 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
              device->name)});
 }
 
-/// Notes the carrier that auto chose.
+/// Notes the carrier that auto chose. Encoding sums again moves fewer bytes from three senders on.
 void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.carrier.empty()) return;
-  const bool again = !traits_of(scenario.compressor, scenario.workload->dtype).votes;
-  notes.push_back({NoteCode::carrier,
-                   fmt::format("auto carries messages by {}{}", graph.carrier,
-                               again ? "; /strategy/carrier all-to-all may be faster, but encodes sums again, which "
-                                       "changes the training"
-                                     : "")});
+  const int senders = scenario.cluster.workers / summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
+  const bool again = senders > 2 && !traits_of(scenario.compressor, scenario.workload->dtype).votes;
+  notes.push_back(
+      {NoteCode::carrier,
+       fmt::format("auto chose the carrier {}{}", graph.carrier,
+                   again ? "; all-to-all sends less, but encodes sums again, which is another training" : "")});
 }
 
 /// Notes the tensors below the codec's min_elements.
@@ -334,6 +334,10 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
          "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
+  if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) &&
+      !sends_compressed(scenario.codec, scenario.compressor, scenario.cluster))
+    report.notes.push_back(
+        {NoteCode::no_effect, "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_whole_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);

@@ -26,7 +26,7 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 
 /// What error feedback keeps of the tensors that are compressed.
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
-  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return {};
+  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
   Bytes compressed{};
   int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
   for (const Gradient& gradient : workload.gradients) {
@@ -74,7 +74,7 @@ struct MemoryOf {
     return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};
   }
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor),
+    const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
     return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}, {}};
   }
@@ -104,8 +104,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
   const int g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
-  if (g == 1 || g < scenario.cluster.workers)
-    memory.feedback = feedback_of(scenario, workload) * (1.0 / g + recoded_share(scenario));
+  memory.feedback = feedback_of(scenario, workload) * (1.0 / g + recoded_share(scenario));
   memory.activations = workload.activations;
   return memory;
 }

@@ -103,6 +103,9 @@ class Checker {
   /// Among all workers, or with codec scope machines among those of one share.
   void sum_of_gradients(const CollectiveChoice& choice) {
     const int g = summed_workers(s_.codec, s_.compressor, s_.cluster), p = s_.cluster.workers;
+    if (g > 1 && g < p && choice.algorithm == Algorithm::hierarchical && !choice.group_size.value)
+      return fault("/strategy/collective/algorithm", "\"hierarchical\" with codec scope machines",
+                   "another one: its messages already go between machines alone");
     collective(choice, Operation::all_reduce, g < p && p % g == 0 ? between_groups(g, p) : Communicators{});
   }
 

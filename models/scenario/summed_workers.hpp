@@ -15,4 +15,10 @@ inline int summed_workers(const CodecSettings& codec, const Compressor& compress
   return sums ? std::min(host_costs(cluster).workers_of_machine, cluster.workers) : 1;
 }
 
+/// Whether workers send compressed messages: one machine alone, which adds up its gradients first, does not.
+inline bool sends_compressed(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
+  const int g = summed_workers(codec, compressor, cluster);
+  return !std::holds_alternative<NoCompressor>(compressor) && (g == 1 || g < cluster.workers);
+}
+
 }  // namespace stepcast

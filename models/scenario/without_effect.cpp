@@ -310,6 +310,7 @@ std::string codec_overlap(const Scenario& s) {
 
 std::string codec_scope(const Scenario& s) {
   if (!compresses(s)) return "nothing is compressed";
+  if (strategy_of<CollectiveBenchmark>(s)) return "strategy collective adds up nothing before its collective";
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
 

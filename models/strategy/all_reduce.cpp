@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "models/strategy/builder.hpp"
+#include "models/strategy/carrier_choice.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/exchange_price.hpp"
 #include "models/strategy/machine_sums.hpp"
@@ -77,10 +78,7 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   return graph;
 }
 
-}  // namespace
-
-StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& input) {
-  if (strategy.exchange.priority) return by_priority(strategy, input);
+StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input, Carrier carrier) {
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
@@ -91,7 +89,7 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
 
   const std::vector<CodedExchange> coded =
       exchange.partition ? exchanges_in_parts(graph, input, buckets, strategy)
-                         : coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
+                         : coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
   graph.local_steps = local_steps(input.compressor);
   const TaskId local =
       graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
@@ -109,6 +107,14 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
   }
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;
+}
+
+}  // namespace
+
+StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& input) {
+  if (strategy.exchange.priority) return by_priority(strategy, input);
+  return with_cheapest_carrier(input, strategy.carrier,
+                               [&](Carrier carrier) { return by_carrier(strategy, input, carrier); });
 }
 
 }  // namespace stepcast

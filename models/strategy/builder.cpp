@@ -97,41 +97,45 @@ StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& 
   return own ? graph.add_stream("codec") : compute;
 }
 
-BackwardPass add_back_propagation(StepGraph& graph, StreamId compute, const GraphInput& input,
-                                  const std::vector<Bucket>& buckets, double slowdown,
-                                  const std::function<void(std::size_t i, TaskId task)>& behind) {
-  BackwardPass backward;
-  const auto add = [&](std::string name, Seconds time) {
-    backward.end = graph.add_task({std::move(name), Phase::backward, ComputeWork{time * slowdown}, compute});
-    graph.tasks[backward.end].stack_share = slowed_share(slowdown);
-  };
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    add(numbered("backward", i, buckets.size()), buckets[i].gap);
-    backward.ready.push_back(backward.end);
-    behind(i, backward.end);
-  }
-  // A whole-model bucket is complete only at the end of backward, including the tail.
-  const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
-  if (input.workload.tail > Seconds{} && !whole) add("backward tail", input.workload.tail);
-  return backward;
+BackPropagation::BackPropagation(StepGraph& graph, StreamId compute, const GraphInput& input,
+                                 const std::vector<Bucket>& buckets, double slowdown)
+    : graph_(graph),
+      compute_(compute),
+      tail_(input.workload.tail),
+      buckets_(buckets),
+      slowdown_(slowdown),
+      // A whole-model bucket is complete only at the end of backward, including the tail.
+      has_tail_(tail_ > Seconds{} && !(buckets.size() == 1 && buckets[0].gap == input.workload.backward)) {}
+
+TaskId BackPropagation::add_next() {
+  const bool is_tail = added_ == buckets_.size();
+  const Seconds time = (is_tail ? tail_ : buckets_[added_].gap) * slowdown_;
+  last_ = graph_.add_task({is_tail ? "backward tail" : numbered("backward", added_, buckets_.size()), Phase::backward,
+                           ComputeWork{time}, compute_});
+  graph_.tasks[last_].stack_share = slowed_share(slowdown_);
+  ++added_;
+  return last_;
 }
 
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
                           const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode) {
-  std::vector<TaskId> encoded(buckets.size(), kNoTask);
+  BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
-    if (encode[i] == Seconds{}) return;
-    encoded[i] = graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
-    graph.depend(encoded[i], after);
+    if (encode[i] == Seconds{}) return after;
+    const TaskId task =
+        graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
+    graph.depend(task, after);
+    return task;
   };
-  BackwardPass backward =
-      add_back_propagation(graph, compute, input, buckets, slowdown, [&](std::size_t i, TaskId task) {
-        if (input.codec.overlap) add_encode(i, task);
-      });
-  if (!input.codec.overlap)
-    for (std::size_t i = 0; i < buckets.size(); ++i) add_encode(i, backward.end);
-  for (std::size_t i = 0; i < buckets.size(); ++i)
-    if (encoded[i] != kNoTask) backward.ready[i] = encoded[i];
+  BackPropagation tasks(graph, compute, input, buckets, slowdown);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const TaskId task = tasks.add_next();
+    backward.ready.push_back(input.codec.overlap ? add_encode(i, task) : task);
+  }
+  if (tasks.has_next()) tasks.add_next();
+  backward.end = tasks.last();
+  if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
+    for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
 }
 

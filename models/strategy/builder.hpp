@@ -1,7 +1,6 @@
 // Builds the step graph of a scenario, with one function for each strategy, each in a separate file.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,11 +76,27 @@ struct BackwardPass {
   TaskId end = 0;             ///< the last task of back-propagation
 };
 
-/// Adds back-propagation as one task per bucket, and the tail. `ready` are its tasks.
-/// @param behind  called when bucket i's task is added; it may add tasks that the next bucket's waits for
-BackwardPass add_back_propagation(StepGraph& graph, StreamId compute, const GraphInput& input,
-                                  const std::vector<Bucket>& buckets, double slowdown,
-                                  const std::function<void(std::size_t i, TaskId task)>& behind);
+/// Adds back-propagation one by one: a task per bucket, then the tail.
+class BackPropagation {
+ public:
+  BackPropagation(StepGraph& graph, StreamId compute, const GraphInput& input, const std::vector<Bucket>& buckets,
+                  double slowdown);
+  /// Adds the next task, the tail last. @pre has_next()
+  TaskId add_next();
+  [[nodiscard]] bool has_next() const { return added_ < buckets_.size() + (has_tail_ ? 1 : 0); }
+  [[nodiscard]] TaskId last() const { return last_; }  ///< the last task so far
+  [[nodiscard]] Seconds tail() const { return has_tail_ ? tail_ * slowdown_ : Seconds{}; }
+
+ private:
+  StepGraph& graph_;
+  StreamId compute_;
+  Seconds tail_;
+  const std::vector<Bucket>& buckets_;
+  double slowdown_;
+  bool has_tail_;
+  std::size_t added_ = 0;
+  TaskId last_ = kNoTask;
+};
 
 /// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket is
 /// encoded as soon as it is ready, or after all are ready (encode[i], no task if zero).

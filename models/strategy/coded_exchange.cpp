@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "models/price/cluster_prices.hpp"
-#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
@@ -34,8 +29,9 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
   return {{(elements + p - 1) / p}, group.front().dtype};
 }
 
-/// The share of a group of tensors that each of g workers compresses.
-std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group, int g) {
+/// The share of a group of tensors that each worker compresses.
+std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group) {
+  const int g = input.summed_workers();
   if (g == 1) return group;
   if (compressors()[input.compressor.index()].of != CompressorClass::low_rank) return {slice_of(group, g)};
   for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
@@ -49,14 +45,14 @@ std::vector<CodecKernel> joined(const Lists&... lists) {
   return all;
 }
 
-/// The time of the method's whole codec on these tensors, if the device has it.
-std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors) {
+/// The time of the method's whole codec on 1/g of each of these tensors, if the device has it.
+std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g = 1) {
   if (!input.rates) return {};
   const auto known = input.rates->whole.find(compressors()[input.compressor.index()].kind);
   if (known == input.rates->whole.end()) return {};
   Seconds sum{};
   for (const Tensor& tensor : tensors)
-    sum += known->second.per_tensor + known->second.per_element * static_cast<double>(tensor.elements());
+    sum += known->second.per_tensor + known->second.per_element * (static_cast<double>(tensor.elements()) / g);
   return sum;
 }
 
@@ -73,16 +69,16 @@ std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) 
 
 class Exchanges {
  public:
-  Exchanges(const GraphInput& input, std::vector<Tensor> group, const CollectiveChoice& choice)
+  /// @param group  tensors of which each worker compresses its share
+  Exchanges(const GraphInput& input, const std::vector<Tensor>& group, const CollectiveChoice& choice)
       : input_(input),
-        group_(std::move(group)),
+        group_(share_of(input, group)),
         choice_(choice),
         plan_(make_plan(input.compressor, group_)),
         p_(input.cluster.workers / input.summed_workers()),
-        whole_(whole_time(input, group_)) {}
+        whole_(whole_time(input, group, input.summed_workers())) {}
 
   CodedExchange by(Carrier carrier) const {
-    if (carrier == Carrier::automatic) return cheapest();
     CodedExchange exchange;
     exchange.payload = payload(plan_);
     exchange.assumed = plan_.assumed;
@@ -95,31 +91,6 @@ class Exchanges {
   }
 
  private:
-  /// The cheapest exchange that trains as if every worker had all messages. A sum of messages is never dearer than all of
-  /// them: recursive doubling sends lg p messages where a gather gets p-1.
-  [[nodiscard]] CodedExchange cheapest() const {
-    CodedExchange gathered = by(Carrier::sum_or_gather);
-    if (p_ == 1 || !traits_of(input_.compressor, group_.front().dtype).one_gathered_message) return gathered;
-    const Carrier other = plan_.votes ? Carrier::all_to_all : Carrier::all_to_all_once;
-    CodedExchange in_parts = by(other);
-    const Seconds together = time_of(gathered), apart = time_of(in_parts);
-    if (apart < together) {
-      in_parts.choice = {other, apart, together};
-      return in_parts;
-    }
-    gathered.choice = {Carrier::all_gather, together, together};
-    return gathered;
-  }
-
-  [[nodiscard]] Seconds time_of(const CodedExchange& exchange) const {
-    Seconds sum = exchange.decode;
-    for (const CodedStage& stage : exchange.stages) {
-      sum += stage.encode;
-      for (const CollectiveCall& one : stage.collectives) sum += input_.prices(one).total();
-    }
-    return sum;
-  }
-
   /// A worker's own kernels take this; beside a whole codec, nothing.
   [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const {
     return whole_ ? Seconds{} : price(kernels, *input_.rates);
@@ -156,8 +127,9 @@ class Exchanges {
     const Tensor slice = slice_of(group_, p_);
     const CodecPlan part = make_plan(input_.compressor, slice);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {price(sum_kernels(part, p_), *input_.rates),
-                        {call(input_, Operation::all_gather, choice_, slice.dense() * p_)}}};
+                       {time(sum_kernels(part, p_)),
+                        {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
+                        CodedStage::Work::sum}};
     exchange.decode = time(plan_.remember);
     assume_even_parts(exchange);
   }
@@ -232,8 +204,7 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
   }
   Chosen chosen = choose(input, tensors_of(input, bucket, cut));
   CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
-  if (!chosen.coded.empty())
-    exchange = Exchanges(input, share_of(input, std::move(chosen.coded), g), choice).by(carrier);
+  if (!chosen.coded.empty()) exchange = Exchanges(input, chosen.coded, choice).by(carrier);
   if (chosen.whole > Bytes{}) {
     std::vector<CollectiveCall>& first = exchange.stages.front().collectives;
     first.insert(first.begin(), call(input, Operation::all_reduce, choice, chosen.whole / g));
@@ -259,31 +230,6 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
   return exchange;
 }
 
-namespace {
-
-/// "all-to-all-once for 2 of 3 message sets; with its kernels 1.2 s, for 6.8 s by all-gather"; empty without a choice.
-std::string carrier_of(const std::vector<CodedExchange>& buckets) {
-  std::map<Carrier, int> sets;
-  Seconds time{}, gathered{};
-  int chosen = 0;
-  for (const CodedExchange& bucket : buckets) {
-    if (!bucket.choice) continue;
-    ++chosen;
-    ++sets[bucket.choice->carrier];
-    time += bucket.choice->time;
-    gathered += bucket.choice->gathered;
-  }
-  if (chosen == 0) return "";
-  std::vector<std::string> names;
-  for (const auto& [carrier, count] : sets)
-    names.push_back(sets.size() == 1 ? std::string(name_of(carrier))
-                                     : fmt::format("{} for {} of {} message sets", name_of(carrier), count, chosen));
-  const std::string text = fmt::format("{}; with its kernels {}", fmt::join(names, ", "), human_text(time));
-  return time < gathered ? fmt::format("{}, for {} by all-gather", text, human_text(gathered)) : text;
-}
-
-}  // namespace
-
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
                                            Carrier carrier) {
@@ -293,7 +239,6 @@ std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& i
     graph.payload += coded.back().payload;
     if (graph.assumed.empty()) graph.assumed = coded.back().assumed;
   }
-  graph.carrier = carrier_of(coded);
   return coded;
 }
 
@@ -307,8 +252,9 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = buckets[i].stages[s];
   if (s > 0 && stage.encode > Seconds{}) {
-    const TaskId again =
-        graph.add_task({numbered("encode again", i, buckets.size()), Phase::encode, ComputeWork{stage.encode}, codec});
+    const bool sums = stage.work == CodedStage::Work::sum;
+    const TaskId again = graph.add_task({numbered(sums ? "decode and add" : "encode again", i, buckets.size()),
+                                         sums ? Phase::decode : Phase::encode, ComputeWork{stage.encode}, codec});
     graph.depend(again, ready);
     ready = again;
   }
@@ -359,8 +305,11 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
   }
   const Chosen chosen = choose(input, part.tensors);
   const Bytes whole_bytes = chosen.whole * part.share;
-  if (chosen.coded.empty())
-    return {.push = whole_bytes, .pull = whole_bytes, .sum = whole_bytes * gamma * static_cast<double>(messages)};
+  if (chosen.coded.empty()) {
+    coded.push = coded.pull = whole_bytes;
+    coded.sum = whole_bytes * gamma * static_cast<double>(messages);
+    return coded;
+  }
   const CodecPlan plan = make_plan(input.compressor, chosen.coded);
   // A whole codec is a worker's; a server sums by the method's kernels.
   const std::optional<Seconds> whole = whole_time(input, chosen.coded);

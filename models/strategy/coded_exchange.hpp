@@ -14,14 +14,10 @@ namespace stepcast {
 
 /// GPU time, then the collectives that need its result. The next stage needs theirs.
 struct CodedStage {
-  Seconds encode{};
+  enum class Work { encode, sum };
+  Seconds encode{};  ///< or the time to decode and add messages
   std::vector<CollectiveCall> collectives;
-};
-
-/// The carrier that `auto` takes for a bucket, beside the one that gathers all messages.
-struct CarrierChoice {
-  Carrier carrier = Carrier::all_gather;
-  Seconds time{}, gathered{};  ///< of collectives and kernels
+  Work work = Work::encode;
 };
 
 struct CodedExchange {
@@ -31,7 +27,6 @@ struct CodedExchange {
   std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
   Bytes payload{};                         ///< one worker's messages
   std::string assumed;                     ///< the assumption about data-dependent payload
-  std::optional<CarrierChoice> choice{};   ///< if there was one
 };
 
 /// The exchange of a bucket by collectives among all workers:
@@ -49,11 +44,11 @@ struct CodedExchange {
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
 /// slices are small.
 /// @param cut  the bucket is one segment of the gradient and may begin and end inside a tensor
-/// @pre check() accepted the combination of compressor, carrier and strategy
+/// @pre check() accepted the combination of compressor, carrier and strategy; `auto` is sum-or-gather here
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier);
 
-/// coded_exchange() of each bucket. Sets the graph's payload, the assumption about it, and the carriers by `auto`.
+/// coded_exchange() of each bucket. Sets the graph's payload and the assumption about it.
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
                                            Carrier carrier);

@@ -8,11 +8,13 @@
 //   f + b + u + (T(n) + C + outer_update_factor·u) / H.
 // With several buckets, one is encoded or decoded while another is sent.
 #include "models/strategy/builder.hpp"
+#include "models/strategy/carrier_choice.hpp"
 #include "models/strategy/coded_exchange.hpp"
 
 namespace stepcast {
+namespace {
 
-StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& input) {
+StepGraph by_carrier(const LocalSgdStrategy& strategy, const GraphInput& input, Carrier carrier) {
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
@@ -21,8 +23,7 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
   const auto buckets = make_buckets(
       input.workload,
       {.grouping = strategy.grouping, .bucket_cap = strategy.bucket_cap, .first_bucket = {strategy.bucket_cap}});
-  const std::vector<CodedExchange> coded =
-      coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
+  const std::vector<CodedExchange> coded = coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
 
   graph.local_steps = strategy.steps;
   const auto [begin, updated] = add_local_steps(graph, compute, input.workload, strategy.steps);
@@ -46,6 +47,13 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
   }
   for (const TaskId last : averaged) graph.depend(begin, last, 1);
   return graph;
+}
+
+}  // namespace
+
+StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& input) {
+  return with_cheapest_carrier(input, strategy.carrier,
+                               [&](Carrier carrier) { return by_carrier(strategy, input, carrier); });
 }
 
 }  // namespace stepcast

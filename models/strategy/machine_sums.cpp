@@ -2,113 +2,104 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <optional>
 
-#include "models/strategy/parts.hpp"
+#include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
 namespace {
 
-/// A turn of the communication stream: a bucket's sum, or its first messages.
-struct Exchanged {
-  bool is_sum = true;
-  std::size_t bucket = 0;
+/// A piece of work of one bucket.
+struct Piece {
+  enum class Kind { backward, sum, encode, message };
+  Kind kind = Kind::backward;
+  std::size_t bucket = 0;  ///< backward: their number for the tail
 };
 
-class SummedBackward {
- public:
-  SummedBackward(StepGraph& graph, StreamId compute, StreamId communication, StreamId codec, const GraphInput& input,
-                 const std::vector<CodedExchange>& coded)
-      : graph_(graph),
-        compute_(compute),
-        communication_(communication),
-        codec_(codec),
-        input_(input),
-        coded_(coded),
-        ready_(coded.size(), kNoTask) {}
+/// Times of each bucket's work.
+struct BucketTimes {
+  Seconds backward{}, sum{}, encode{}, message{};
+};
 
-  std::vector<TaskId> add(const std::vector<Bucket>& buckets, double slowdown, bool overlap) && {
-    plan(buckets, slowdown, overlap);
-    TaskId last = kNoTask;
-    const BackwardPass backward =
-        add_back_propagation(graph_, compute_, input_, buckets, slowdown, [&](std::size_t i, TaskId task) {
-          last = task;
-          ready_[i] = task;
-          while (encoded_ < coded_.size() && place_[encoded_] <= i) encode(encoded_++);
-        });
-    if (!overlap) std::fill(ready_.begin(), ready_.end(), backward.end);
-    while (encoded_ < coded_.size()) encode(encoded_++);
-    while (turn_ < order_.size()) take_turn();
-    return std::move(ready_);
+/// An isolated step of one GPU and one link, each of which takes what is ready and never waits while something is. The
+/// link prefers sums to messages, the GPU encodings to back-propagation; buckets are in order.
+class IsolatedStep {
+ public:
+  struct Rules {
+    bool sum_beside, encode_beside;  ///< beside back-propagation, not after it
+  };
+
+  IsolatedStep(std::vector<BucketTimes> times, Seconds tail, Rules rules)
+      : times_(std::move(times)), tail_(tail), rules_(rules) {}
+
+  /// All pieces in the order in which they begin.
+  std::vector<Piece> order() && {
+    while (const auto next = earlier(of_gpu(), of_link())) {
+      begin(*next);
+      order_.push_back(next->piece);
+      // Without a kernel, a bucket is encoded when its sum is there.
+      for (std::size_t i = encoded_.size(); i < summed_.size() && times_[i].encode == Seconds{}; ++i)
+        encoded_.push_back(summed_[i]);
+    }
+    return std::move(order_);
   }
 
  private:
-  [[nodiscard]] Seconds time_of(const std::vector<CollectiveCall>& calls) const {
-    Seconds sum{};
-    for (const CollectiveCall& call : calls) sum += input_.prices(call).total();
-    return sum;
+  struct Begin {
+    Seconds at{};
+    Piece piece;
+  };
+  using Next = std::optional<Begin>;
+  using Kind = Piece::Kind;
+
+  static Next earlier(const Next& one, const Next& other) {
+    if (!one || !other) return one ? one : other;
+    return other->at < one->at ? other : one;
   }
 
-  /// The order of turns, and the place of each encoding: the last of the backward tasks before it.
-  void plan(const std::vector<Bucket>& buckets, double slowdown, bool overlap) {
-    constexpr std::size_t kMessages = 0, kSum = 1;  // priorities
-    std::vector<Seconds> ends;
-    for (Seconds end{}; const Bucket& bucket : buckets) ends.push_back(end += bucket.gap * slowdown);
-    const Seconds all = std::max(ends.back(), input_.workload.backward * slowdown);
-    std::vector<Turn> sums;
-    std::vector<Exchanged> turns;
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      sums.push_back({overlap ? ends[i] : all, time_of({*coded_[i].sum}), kSum});
-      turns.push_back({true, i});
-    }
-    place_.resize(buckets.size());
-    Seconds encoded{};  // the last encoding's end
-    const auto then = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {
-      if (!turns[turn].is_sum) return {};
-      const std::size_t i = turns[turn].bucket;
-      turns.push_back({false, i});
-      const bool beside = overlap && input_.codec.overlap;
-      const auto free = beside ? std::lower_bound(ends.begin(), ends.end(), end) : ends.end();
-      place_[i] = static_cast<std::size_t>(free - ends.begin());
-      const CodedStage& first = coded_[i].stages.front();
-      encoded = std::max({encoded, end, free == ends.end() ? all : *free}) + first.encode;
-      return Turn{first.encode > Seconds{} ? encoded : end, time_of(first.collectives), kMessages};
-    };
-    for (const std::size_t turn : order_by_priority(sums, then)) order_.push_back(turns[turn]);
+  [[nodiscard]] bool propagated() const { return computed_.size() == times_.size() && (tail_ == Seconds{} || tailed_); }
+
+  /// The next piece of a kind, if it is known when it is ready.
+  [[nodiscard]] Next next(Kind kind, Seconds free, const std::vector<Seconds>& before, std::size_t done,
+                          bool beside) const {
+    if (done >= before.size() || (!beside && !propagated())) return {};
+    return Begin{std::max({free, before[done], beside ? Seconds{} : back_end_}), {kind, done}};
+  }
+  [[nodiscard]] Next of_gpu() const {
+    const Next encode = next(Kind::encode, gpu_, summed_, encoded_.size(), rules_.encode_beside);
+    if (propagated()) return encode;
+    const Begin backward{gpu_, {Kind::backward, computed_.size()}};
+    return encode && encode->at <= backward.at ? encode : backward;
+  }
+  [[nodiscard]] Next of_link() const {
+    const Next sum = next(Kind::sum, link_, computed_, summed_.size(), rules_.sum_beside),
+               message = next(Kind::message, link_, encoded_, sent_, true);
+    return sum && message ? (message->at < sum->at ? message : sum) : earlier(sum, message);
   }
 
-  void encode(std::size_t i) {
-    while (!summed(i)) take_turn();
-    const Seconds time = coded_[i].stages.front().encode;
-    if (time == Seconds{}) return;
-    const TaskId task =
-        graph_.add_task({numbered("encode", i, coded_.size()), Phase::encode, ComputeWork{time}, codec_});
-    graph_.depend(task, ready_[i]);
-    ready_[i] = task;
-  }
-
-  /// Whether the bucket's sum is there. Sums come in the order of the buckets.
-  [[nodiscard]] bool summed(std::size_t i) const { return i < sums_; }
-
-  void take_turn() {
-    const auto [is_sum, i] = order_[turn_++];
-    if (is_sum) {
-      ready_[i] = add_inside(graph_, communication_, "sum in machines", coded_[i].sum, i, coded_.size(),
-                             input_.negotiation(), ready_[i]);
-      sums_ = i + 1;
-    } else {
-      ready_[i] = add_stage(graph_, communication_, codec_, coded_, i, 0, input_.negotiation(), ready_[i]);
+  void begin(const Begin& next) {
+    const std::size_t i = next.piece.bucket;
+    switch (next.piece.kind) {
+      case Kind::backward:
+        gpu_ = back_end_ = next.at + (i < times_.size() ? times_[i].backward : tail_);
+        if (i < times_.size()) computed_.push_back(gpu_);
+        else tailed_ = true;
+        return;
+      case Kind::encode: encoded_.push_back(gpu_ = next.at + times_[i].encode); return;
+      case Kind::sum: summed_.push_back(link_ = next.at + times_[i].sum); return;
+      case Kind::message: link_ = next.at + times_[i].message; ++sent_;
     }
   }
 
-  StepGraph& graph_;
-  StreamId compute_, communication_, codec_;
-  const GraphInput& input_;
-  const std::vector<CodedExchange>& coded_;
-  std::vector<TaskId> ready_;     ///< by bucket, its last task so far
-  std::vector<Exchanged> order_;  ///< of the communication stream
-  std::vector<std::size_t>
-      place_;  ///< by bucket: the backward task behind which it is encoded; their number: behind all
-  std::size_t encoded_ = 0, turn_ = 0, sums_ = 0;
+  std::vector<BucketTimes> times_;
+  Seconds tail_;
+  Rules rules_;
+  std::vector<Piece> order_;
+  Seconds gpu_{}, link_{}, back_end_{};               ///< the times at which they are free, and backward has ended
+  std::vector<Seconds> computed_, summed_, encoded_;  ///< ends so far, by bucket
+  std::size_t sent_ = 0;
+  bool tailed_ = false;
 };
 
 }  // namespace
@@ -116,7 +107,44 @@ class SummedBackward {
 std::vector<TaskId> add_summed_backward(StepGraph& graph, StreamId compute, StreamId communication, StreamId codec,
                                         const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown,
                                         const std::vector<CodedExchange>& coded, bool overlap) {
-  return SummedBackward(graph, compute, communication, codec, input, coded).add(buckets, slowdown, overlap);
+  const auto time_of = [&](const CollectiveCall& call) {
+    return std::max(exchange_price(CollectiveWork{call}, graph, input.prices).total(), input.negotiation());
+  };
+  std::vector<BucketTimes> times;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const CodedStage& first = coded[i].stages.front();
+    times.push_back({buckets[i].gap * slowdown, time_of(*coded[i].sum), first.encode, {}});
+    for (const CollectiveCall& call : first.collectives) times.back().message += time_of(call);
+  }
+  BackPropagation backward(graph, compute, input, buckets, slowdown);
+  const std::vector<Piece> order =
+      IsolatedStep(std::move(times), backward.tail(), {overlap, overlap && input.codec.overlap}).order();
+  std::vector<TaskId> ready(buckets.size(), kNoTask);
+  for (const auto& [kind, i] : order) {
+    switch (kind) {
+      case Piece::Kind::backward: {
+        const TaskId task = backward.add_next();
+        if (i < ready.size()) ready[i] = task;
+        break;
+      }
+      case Piece::Kind::sum:
+        ready[i] = add_inside(graph, communication, "sum in machines", coded[i].sum, i, coded.size(),
+                              input.negotiation(), overlap ? ready[i] : backward.last());
+        break;
+      case Piece::Kind::encode:
+        if (const Seconds time = coded[i].stages.front().encode; time > Seconds{}) {
+          const TaskId task =
+              graph.add_task({numbered("encode", i, coded.size()), Phase::encode, ComputeWork{time}, codec});
+          graph.depend(task, ready[i]);
+          ready[i] = task;
+        }
+        break;
+      case Piece::Kind::message:
+        ready[i] = add_stage(graph, communication, codec, coded, i, 0, input.negotiation(), ready[i]);
+        break;
+    }
+  }
+  return ready;
 }
 
 }  // namespace stepcast

@@ -11,8 +11,9 @@ namespace stepcast {
 /// Adds the backward pass, the sum of each bucket inside machines, its encoding, and its first messages between machines.
 ///
 /// One stream carries the collectives of both levels, since both use a GPU's inner link. Its order, and the place of
-/// encodings among the backward tasks, are those of an isolated step on a worker of speed 1: the stream takes a sum before
-/// messages if both are ready, and the GPU encodes a bucket when its sum is there and a backward task has ended.
+/// encodings among the backward tasks, are those of an isolated step on a worker of speed 1. There, GPU and link take what
+/// is ready: the link a sum before messages, the GPU an encoding before the next backward task. A collective takes its
+/// price or its negotiation, whichever is longer.
 /// @param overlap  buckets are added up while back-propagation runs, not after it
 /// @return for each bucket, the task after which a second stage of messages may begin
 std::vector<TaskId> add_summed_backward(StepGraph& graph, StreamId compute, StreamId communication, StreamId codec,

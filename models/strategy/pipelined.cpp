@@ -23,9 +23,8 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const auto segments =
       cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
-  // All-to-all needs the GPU between its two messages.
-  const Carrier carrier = strategy.carrier == Carrier::automatic ? Carrier::sum_or_gather : strategy.carrier;
-  const std::vector<CodedExchange> coded = coded_exchanges(graph, input, segments, cut, strategy.collective, carrier);
+  const std::vector<CodedExchange> coded =
+      coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
   std::vector<TaskId> users(segments.size(), kNoTask);  // by segment, the user of its sum: decoding, or the update

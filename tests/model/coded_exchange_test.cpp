@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/strategy/coded_exchange.hpp"
+#include "models/unit/format.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -127,33 +128,65 @@ TEST_CASE("all-to-all-once: decode and add a part, gather the sum as it is") {
 
 TEST_CASE("auto is the cheapest carrier of the same training") {
   // 8-bit of a million elements: gathered, (p-1) MB arrive; in parts (p-1)/p·(1 + 4) MB: less from 6 workers on.
-  const Workload w = one_matrix();
   const EightBit method{};
-  for (const int p : {2, 3, 4, 5, 8, 16}) {
-    const double automatic = step_time(scenario(p, carried_by(Carrier::automatic), method), w),
-                 gathered = step_time(scenario(p, carried_by(Carrier::all_gather), method), w),
-                 once = step_time(scenario(p, carried_by(Carrier::all_to_all_once), method), w);
+  const auto step = [](int p, Carrier carrier, const Compressor& compressor, Grouping grouping, const Workload& w,
+                       bool overlap = true) {
+    AllReduceStrategy strategy = carried_by(carrier, grouping);
+    strategy.exchange.overlap = overlap;
+    return step_time(scenario(p, strategy, compressor), w);
+  };
+  const auto by = [&](int p, Carrier carrier) { return step(p, carrier, method, Grouping::whole_model, one_matrix()); };
+  for (const int p : {2, 3, 4, 8, 16}) {
     INFO(p);
-    CHECK(automatic == std::min(gathered, once));
-    if (p <= 4) CHECK(gathered < once);
-    if (p >= 8) CHECK(once < gathered);
-    const std::string said = build_step_graph(scenario(p, carried_by(Carrier::automatic), method), w).carrier;
-    CHECK(said.starts_with(once < gathered ? "all-to-all-once; " : "all-gather; "));
+    const double gathered = by(p, Carrier::all_gather), once = by(p, Carrier::all_to_all_once);
+    CHECK(by(p, Carrier::automatic) == std::min(gathered, once));
+    CHECK((gathered < once) == (p <= 4));
+    const std::string said =
+        build_step_graph(scenario(p, carried_by(Carrier::automatic), method), one_matrix()).carrier;
+    const std::string shorter = human_text(Seconds(std::min(gathered, once))),
+                      longer = human_text(Seconds(std::max(gathered, once)));
+    CHECK(said == (gathered < once ? fmt::format("all-gather: {} a step, for {} by all-to-all-once", shorter, longer)
+                                   : fmt::format("all-to-all-once: {} a step, for {} by all-gather", shorter, longer)));
   }
-  // The majority of packed signs is a message itself, so all-to-all trains the same way: a fourth of the bits twice.
-  const Scenario signs = scenario(8, carried_by(Carrier::automatic), SignSgd{});
-  CHECK(step_time(signs, w) == step_time(scenario(8, carried_by(Carrier::all_to_all), SignSgd{}), w));
+  // What overlaps costs nothing: the matrix is gathered while the bias is computed. Its sum in parts is not.
+  CHECK(step(8, Carrier::automatic, method, Grouping::per_tensor, two_tensors()) ==
+        step(8, Carrier::all_gather, method, Grouping::per_tensor, two_tensors()));
+  for (const int p : {2, 5, 8, 30})
+    for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
+      for (const bool overlap : {false, true})
+        for (const Compressor& compressor :
+             {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TopK{.ratio = 0.3})})
+          CHECK(step(p, Carrier::automatic, compressor, grouping, two_tensors(), overlap) ==
+                std::min(step(p, Carrier::all_gather, compressor, grouping, two_tensors(), overlap),
+                         step(p, Carrier::all_to_all_once, compressor, grouping, two_tensors(), overlap)));
+  // The majority of packed signs is a message itself, so all-to-all trains the same way: an eighth of the bits twice.
+  for (const bool error_feedback : {false, true}) {
+    const SignSgd signs{.error_feedback = error_feedback};
+    CHECK(step(8, Carrier::automatic, signs, Grouping::whole_model, one_matrix()) ==
+          step(8, Carrier::all_to_all, signs, Grouping::whole_model, one_matrix()));
+  }
   // Sums have no choice, nor have messages whose sizes are not known.
   for (const Compressor& other : {Compressor(Fp16{}), Compressor(Threshold{}), Compressor(PowerSgd{})}) {
     const Scenario plain = scenario(8, carried_by(Carrier::automatic), other);
-    CHECK(build_step_graph(plain, w).carrier.empty());
-    CHECK(step_time(plain, w) == step_time(scenario(8, carried_by(Carrier::sum_or_gather), other), w));
+    CHECK(build_step_graph(plain, one_matrix()).carrier.empty());
+    CHECK(step_time(plain, one_matrix()) ==
+          step_time(scenario(8, carried_by(Carrier::sum_or_gather), other), one_matrix()));
   }
-  // A bucket has its own choice: by all-to-all-once the small one would take twice the latency.
-  const Scenario buckets = scenario(8, carried_by(Carrier::automatic, Grouping::per_tensor), EightBit{});
-  CHECK(build_step_graph(buckets, two_tensors())
-            .carrier.starts_with(
-                "all-gather for 1 of 2 message sets, all-to-all-once for 1 of 2 message sets; with its"));
+}
+
+TEST_CASE("a share of a whole codec has a share of the elements, and as many tensors") {
+  // 1 ms a tensor and 1 ns an element; two machines of 2: (1 + 500,000 ns) + (1 ms + 250 ns), whatever the grouping.
+  Scenario s = scenario(4, carried_by(Carrier::sum_or_gather), TopK{.ratio = 0.01});
+  DeviceProfile device = *s.codec.device;
+  device.codecs = {{.method = "top-k", .per_tensor = 1_ms, .per_element = 1_ns}};
+  s.codec.device = device;
+  s.cluster.topology = Nodes{.gpus_per_node = 2, .inner = {10_GBps, 3_us}};
+  s.codec.scope = CodecScope::machines;
+  for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+    s.strategy = carried_by(Carrier::sum_or_gather, grouping);
+    require_close(2e-3 + 500250e-9, forecast(s, two_tensors()).breakdown.codec().si(), 1e-9,
+                  std::string(name_of(grouping)));
+  }
 }
 
 TEST_CASE("all-to-all: the sum of all messages can be encoded again, hop by hop it cannot; it has a separate error") {
@@ -322,8 +355,8 @@ TEST_CASE("small tensors travel as they are, before the first messages") {
         step_time(scenario(4, carried_by(Carrier::sum_or_gather), top_k), w));
   // Note that auto's choice is of the compressed ones.
   codec.min_elements = 501;
-  const Scenario bytes = scenario(8, carried_by(Carrier::automatic, Grouping::per_tensor), EightBit{}, codec);
-  CHECK(build_step_graph(bytes, w).carrier.starts_with("all-to-all-once; "));
+  const Scenario bytes = scenario(8, carried_by(Carrier::automatic), EightBit{}, codec);
+  CHECK(build_step_graph(bytes, w).carrier.starts_with("all-to-all-once: "));
 }
 
 TEST_CASE("small tensors are pushed as they are, and added by γ") {

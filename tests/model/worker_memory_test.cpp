@@ -164,6 +164,8 @@ TEST_CASE("error feedback keeps the unsent rest") {
   CHECK(worker_memory(summed, three_units()).feedback == 7.5_MB);
   summed.cluster.topology = Nodes{.gpus_per_node = 4};  // one machine compresses nothing
   CHECK(worker_memory(summed, three_units()).feedback == 0_B);
+  summed.strategy = LocalSgdStrategy{};  // nor needs it the parameters of the start
+  CHECK(worker_memory(summed, three_units()).parameters == 10_MB);
   // A slice of 65,536 is in each of these tensors, though not in a small one.
   CHECK(feedback(GradiVeq{.slice = 65536, .dimension = 8192, .error_feedback = true}) == 10_MB);
 }
