@@ -24,7 +24,7 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
   return 4_B * elements * (states_of(optimizer) + weights);
 }
 
-/// What error feedback keeps of the tensors that are compressed.
+/// Error feedback keeps this of the tensors that are compressed.
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
   Bytes compressed{};

@@ -148,7 +148,7 @@ TEST_CASE("auto is the cheapest carrier of the same training") {
     CHECK(said == (gathered < once ? fmt::format("all-gather: {} a step, for {} by all-to-all-once", shorter, longer)
                                    : fmt::format("all-to-all-once: {} a step, for {} by all-gather", shorter, longer)));
   }
-  // What overlaps costs nothing: the matrix is gathered while the bias is computed. Its sum in parts is not.
+  // An exchange that overlaps costs nothing: the matrix is gathered while the bias is computed. Its sum in parts is not.
   CHECK(step(8, Carrier::automatic, method, Grouping::per_tensor, two_tensors()) ==
         step(8, Carrier::all_gather, method, Grouping::per_tensor, two_tensors()));
   for (const int p : {2, 5, 8, 30})

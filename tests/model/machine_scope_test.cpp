@@ -55,7 +55,7 @@ AllReduceStrategy by_tensor(Carrier carrier = Carrier::sum_or_gather) {
 
 double time(const std::vector<CodecKernel>& passes) { return price(passes, kRates).si(); }
 
-/// Of the four workers of a machine, by halving (or doubling): two rounds, 3/4 of 4 MB at 0.1 ns/B.
+/// A collective of a machine's four workers, by halving (or doubling): two rounds, 3/4 of 4 MB at 0.1 ns/B.
 constexpr double kInside = 2 * 3e-6 + 3e6 * 0.1e-9;
 /// From the other machine; its NIC carries four of them.
 double between(double bytes) { return 13e-6 + 4 * bytes * 1e-9; }
