@@ -17,8 +17,9 @@ namespace {
 void add_pointers(const Json& value, const std::string& here, std::vector<std::string>& all) {
   if (!value.is_object()) return;
   for (const auto& [key, below] : value.items()) {
-    all.push_back(pointer_to(here, key));
-    add_pointers(below, all.back(), all);
+    const std::string pointer = pointer_to(here, key);
+    all.push_back(pointer);
+    add_pointers(below, pointer, all);
   }
 }
 

@@ -103,7 +103,8 @@ TEST_CASE("GRACE gathers each part of a message on its own; ideally they are one
   const Tensor tensor{{1000}, Dtype::fp32};
   const auto parts = [&](const Compressor& compressor) {
     std::vector<double> bytes;
-    for (const Payload& one : make_plan(compressor, tensor).stages[0].messages) bytes.push_back(one.bytes.si());
+    const CodecPlan plan = make_plan(compressor, tensor);
+    for (const Payload& one : plan.stages[0].messages) bytes.push_back(one.bytes.si());
     return bytes;
   };
   using Parts = std::vector<double>;
