@@ -49,6 +49,7 @@ constexpr CompressorEntry kCompressors[] = {
      "Vogels et al. 2019, arXiv 1905.13727; GRACE powersgd.py"},
     {"atomo", low_rank, "4s(n + m + 1), s = min(rank, n, m); 1-D: 4d", "", "Wang et al. 2018, arXiv 1806.04090"},
     {"gradiveq", low_rank, "4·dimension·ceil(d/slice), if less than 4d", "", "Yu et al. 2018, arXiv 1811.03617"},
+    {"formula", none, "the sum of its messages", "", ""},
 };
 static_assert(std::size(kCompressors) == std::variant_size_v<Compressor>, "one line for every compressor");
 
@@ -78,6 +79,7 @@ struct LimitChecker {
 /// Checks the rules between fields, and between fields and tensors.
 struct RuleChecker {
   std::span<const Tensor> tensors;
+  int workers;
   std::vector<CompressorFault>& faults;
 
   void operator()(const auto&) const {}
@@ -102,6 +104,14 @@ struct RuleChecker {
   }
   void operator()(const PowerSgd& x) const { rank(x.rank); }
   void operator()(const Atomo& x) const { rank(x.rank); }
+  void operator()(const FormulaCompressor& x) const {
+    const Tensor some{{64, 64}};
+    std::vector<FormulaFault> found = check_formulas(x, some, workers);
+    for (const Tensor& tensor : tensors)
+      if (found.empty() && tensor.elements() > 0) found = check_formulas(x, tensor, workers);
+    for (FormulaFault& fault : found)
+      faults.push_back({std::move(fault.field), std::move(fault.found), std::move(fault.allowed)});
+  }
 
   void rank(int rank) const {
     std::int64_t largest = 0;
@@ -149,17 +159,6 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
 
 }  // namespace
 
-std::string_view name_of(CompressorClass c) {
-  switch (c) {
-    case none: return "none";
-    case quantization: return "quantization";
-    case sparsification: return "sparsification";
-    case hybrid: return "hybrid";
-    case low_rank: return "low-rank";
-  }
-  return "?";
-}
-
 std::span<const CompressorEntry> compressors() { return kCompressors; }
 
 const CompressorEntry& find_compressor(std::string_view kind) {
@@ -168,15 +167,36 @@ const CompressorEntry& find_compressor(std::string_view kind) {
   throw std::invalid_argument(fmt::format("no compressor \"{}\"", kind));
 }
 
-CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor) {
-  return std::visit([&](const auto& x) { return plan(x, tensor); }, compressor);
+std::string_view name_of(const Compressor& compressor) {
+  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
+  return formulas ? std::string_view(formulas->formulas().name) : compressors()[compressor.index()].kind;
 }
 
-CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group) {
-  if (group.size() == 1) return make_plan(compressor, group.front());
-  if (std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor)) {
+CompressorClass class_of(const Compressor& compressor) {
+  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
+  return formulas ? formulas->formulas().of : compressors()[compressor.index()].of;
+}
+
+bool works_on_matrices(const Compressor& compressor) {
+  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
+  return formulas ? formulas->formulas().view == TensorView::matrix
+                  : std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor);
+}
+
+CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int workers) {
+  return std::visit(
+      [&]<class X>(const X& x) {
+        if constexpr (std::is_same_v<X, FormulaCompressor>) return plan(x, tensor, workers);
+        else return plan(x, tensor);
+      },
+      compressor);
+}
+
+CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group, int workers) {
+  if (group.size() == 1) return make_plan(compressor, group.front(), workers);
+  if (works_on_matrices(compressor)) {
     CodecPlan fused;
-    for (const Tensor& tensor : group) merge(fused, make_plan(compressor, tensor));
+    for (const Tensor& tensor : group) merge(fused, make_plan(compressor, tensor, workers));
     return fused;
   }
   Tensor flat{{0}};
@@ -184,22 +204,22 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group)
     flat.shape[0] += tensor.elements();
     flat.dtype = tensor.dtype;
   }
-  return make_plan(compressor, flat);
+  return make_plan(compressor, flat, workers);
 }
 
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
   const std::vector<Payload>& messages = plan.stages.front().messages;
-  const bool gathers = std::all_of(messages.begin(), messages.end(),
+  const bool gathers = !works_on_matrices(compressor) &&
+                       std::all_of(messages.begin(), messages.end(),
                                    [](const Payload& one) { return one.primitive == Primitive::all_gather; });
   return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
 }
 
-std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice) {
-  const CodecPlan plan = make_plan(compressor, slice);
+std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers) {
+  const CodecPlan plan = make_plan(compressor, slice, workers);
   if (!plan.recodable)
-    throw std::invalid_argument(
-        fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
+    throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", name_of(compressor)));
   std::vector<CodecKernel> kernels = plan.decode.further;
   if (kernels.empty()) {  // even summable codes become dense here
     kernels = plan.decode.first;
@@ -214,7 +234,7 @@ std::string to_string(const CompressorFault& fault) {
                      fault.allowed);
 }
 
-std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors) {
+std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors, int workers) {
   std::vector<CompressorFault> faults;
   std::visit(
       [&]<class X>(X x) {
@@ -228,7 +248,7 @@ std::vector<CompressorFault> check(const Compressor& compressor, std::span<const
       faults.push_back({"", fmt::format("tensor {} of shape [{}]", i, fmt::join(shape, ", ")),
                         "one or more dimensions, each of at least 1"});
   }
-  std::visit(RuleChecker{tensors, faults}, compressor);
+  std::visit(RuleChecker{tensors, workers, faults}, compressor);
   return faults;
 }
 

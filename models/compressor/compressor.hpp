@@ -5,7 +5,8 @@
 //     price(encode_kernels(plan), rates);          // on a device
 //     price(decode_kernels(plan, 8), rates);       // eight messages, decoded one by one
 //
-// To add a compressor: write a described struct and declare its plan() in its class's header, and write plan() in a
+// A method that is only formulas needs no C++: a file in scenarios/compressors describes it (formula_compressor.hpp).
+// To add another one: write a described struct and declare its plan() in its class's header, and write plan() in a
 // separate file. Then add its type to Compressor and its line to compressors().
 #pragma once
 
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "models/compressor/basic.hpp"
+#include "models/compressor/compressor_class.hpp"
+#include "models/compressor/formula_compressor.hpp"
 #include "models/compressor/hybrid.hpp"
 #include "models/compressor/low_rank.hpp"
 #include "models/compressor/quantization.hpp"
@@ -24,12 +27,7 @@ namespace stepcast {
 
 using Compressor = std::variant<NoCompressor, RatioCompressor, Fp16, EightBit, OneBit, SignSgd, Signum, EfSignSgd, Qsgd,
                                 TernGrad, Natural, Inceptionn, RandomK, TopK, Threshold, Dgc, Wangni, Adaptive,
-                                SketchMl, ThreeLc, QsparseLocalSgd, PowerSgd, Atomo, GradiVeq>;
-
-/// The four classes of the survey, and none.
-enum class CompressorClass { none, quantization, sparsification, hybrid, low_rank };
-
-std::string_view name_of(CompressorClass c);
+                                SketchMl, ThreeLc, QsparseLocalSgd, PowerSgd, Atomo, GradiVeq, FormulaCompressor>;
 
 struct CompressorEntry {
   std::string_view kind;
@@ -44,15 +42,22 @@ std::span<const CompressorEntry> compressors();
 /// @throws std::invalid_argument for a kind that is not in the table
 const CompressorEntry& find_compressor(std::string_view kind);
 
+/// Its kind, or the name that formulas give to their method.
+std::string_view name_of(const Compressor& compressor);
+CompressorClass class_of(const Compressor& compressor);
+/// Whether the method factorizes matrices. Other methods see flat vectors.
+bool works_on_matrices(const Compressor& compressor);
+
 /// The plan of `compressor` for `tensor`.
-/// @pre check(compressor, {tensor}) returned nothing
-CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor);
+/// @param workers  those whose messages one exchange sums; formulas may use it
+/// @pre check(compressor, {tensor}, workers) returned nothing
+CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int workers = 1);
 
 /// The plan for tensors that form one group (a bucket, the whole model). Low-rank methods encode each tensor and send
 /// all factors of one stage in one message, as PowerSGD's authors do. Other methods see one flat vector with one norm,
 /// one k and one table of means. A group of one tensor has the plan of that tensor.
 /// @pre group is not empty
-CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group);
+CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group, int workers = 1);
 
 /// The properties of a method for every tensor that it compresses.
 struct CompressorTraits {
@@ -69,10 +74,10 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 /// received slice, adds it to the own slice and encodes the sum. The message is the payload of make_plan(compressor,
 /// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
-std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice);
+std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers = 1);
 
 struct CompressorFault {
-  std::string field;  ///< field of the compressor; empty: a tensor
+  std::string field;  ///< field of the compressor, such as "rank" or "method/stages"; empty: a tensor
   std::string found;
   std::string allowed;
 };
@@ -83,6 +88,6 @@ std::string to_string(const CompressorFault& fault);
 /// The faults of the compressor, or of its use on these tensors. The compressor's fields may be outside their limits or
 /// exclude each other. A tensor's shape may have no elements, or the rank may exceed min(n, m) of every matrix (for
 /// single tensors it is cut). Empty: no fault.
-std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors);
+std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors, int workers = 1);
 
 }  // namespace stepcast

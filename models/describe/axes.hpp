@@ -59,6 +59,15 @@ std::vector<std::string> find_axes_of_list(const Json& json, const std::string& 
                                            std::vector<std::string> (*of_element)(const Json&, const std::string&));
 
 template <class T>
+std::vector<std::string> find_axes_of_map(const Json& json, const std::string& pointer) {
+  std::vector<std::string> axes;
+  if (!json.is_object()) return axes;
+  for (const auto& [name, value] : json.items())
+    for (std::string& axis : find_axes<T>(value, pointer_to(pointer, name))) axes.push_back(std::move(axis));
+  return axes;
+}
+
+template <class T>
 std::vector<std::string> find_axes_in_object(const Json& json, const std::string& pointer) {
   AxisFinder finder(json, pointer);
   T probe;
@@ -70,12 +79,14 @@ std::vector<std::string> find_axes_in_object(const Json& json, const std::string
 
 template <class T>
 std::vector<std::string> find_axes(const Json& json, const std::string& pointer) {
-  if constexpr (std::is_same_v<T, JsonValue>) {
+  if constexpr (std::is_same_v<T, JsonValue> || WithoutAxes<T>) {
     return {};
   } else if constexpr (IsVector<T>::value) {
     return detail::find_axes_of_list(json, pointer, find_axes<typename T::value_type>);
   } else if constexpr (IsOptional<T>::value) {
     return find_axes<typename T::value_type>(json, pointer);
+  } else if constexpr (IsMap<T>::value) {
+    return detail::find_axes_of_map<typename T::mapped_type>(json, pointer);
   } else if constexpr (!IsVariant<T>::value && !Described<T>) {
     return detail::find_axes_of_value(json, pointer);
   } else {

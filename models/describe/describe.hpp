@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,6 +103,12 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
+/// Values by names that the author of the document chooses.
+template <class T>
+struct IsMap : std::false_type {};
+template <class T>
+struct IsMap<std::map<std::string, T>> : std::true_type {};
+
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
@@ -113,6 +120,12 @@ template <class T>
 struct IsOrAuto : std::false_type {};
 template <class T>
 struct IsOrAuto<OrAuto<T>> : std::true_type {};
+
+/// A part whose fields are no axes of a study, whatever lists they have: `static constexpr bool axes = false`.
+template <class T>
+concept WithoutAxes = requires {
+  requires !T::axes;
+};
 
 /// A choice between parts. Each part has a name: `static constexpr std::string_view kind` (with `meaning`). In JSON,
 /// the key "kind" selects the part.

@@ -147,6 +147,20 @@ std::optional<double> read_quantity(const Json& json, const std::string& pointer
   return {};
 }
 
+std::optional<Formula> read_formula(const Json& json, const std::string& pointer, std::vector<Fault>& faults) {
+  if (!json.is_string() && !json.is_number()) {
+    faults.push_back({"", pointer, describe_value(json), "a formula, such as \"4 B * elements\"", ""});
+    return {};
+  }
+  try {
+    return Formula(json.is_string() ? json.get<std::string>() : json.dump());
+  } catch (const FormulaError& error) {
+    faults.push_back(
+        {"", pointer, fmt::format("{}, with {}", describe_value(json), error.found()), error.allowed(), ""});
+    return {};
+  }
+}
+
 std::optional<std::size_t> read_name(const Json& json, const std::string& pointer,
                                      const std::vector<std::string>& names, std::vector<Fault>& faults) {
   if (json.is_string())

@@ -15,6 +15,7 @@
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
 #include "models/describe/json_value.hpp"
+#include "models/unit/formula.hpp"
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"
 
@@ -127,6 +128,21 @@ void read_list(const Json& json, const std::string& pointer, std::vector<T>& tar
   }
 }
 
+template <class T>
+void read_map(const Json& json, const std::string& pointer, std::map<std::string, T>& target, const Limits& limits,
+              std::vector<Fault>& faults) {
+  if (!json.is_object()) {
+    faults.push_back({"", pointer, describe_value(json), "an object of names and values", ""});
+    return;
+  }
+  target.clear();
+  for (const auto& [name, value] : json.items())
+    if (faults.size() < kMaxFaults) read_value(value, pointer_to(pointer, name), target[name], limits, faults);
+}
+
+/// The formula, if the text or the number is one; otherwise appends a fault.
+std::optional<Formula> read_formula(const Json& json, const std::string& pointer, std::vector<Fault>& faults);
+
 template <class V>
 void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
   const std::string* kind = read_kind(json, pointer, kinds_of<V>(), faults);
@@ -189,6 +205,10 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
     else target.value = std::move(value);
   } else if constexpr (IsVector<T>::value) {
     detail::read_list(json, pointer, target, limits, faults);
+  } else if constexpr (IsMap<T>::value) {
+    detail::read_map(json, pointer, target, limits, faults);
+  } else if constexpr (std::is_same_v<T, Formula>) {
+    if (auto formula = detail::read_formula(json, pointer, faults)) target = std::move(*formula);
   } else if constexpr (IsVariant<T>::value) {
     detail::read_variant(json, pointer, target, faults);
   } else {

@@ -5,6 +5,7 @@
 #include "models/describe/describe.hpp"
 #include "models/describe/json.hpp"
 #include "models/describe/json_value.hpp"
+#include "models/unit/formula.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -55,6 +56,12 @@ Json write_value(const T& value, QuantityText text) {
     Json list = Json::array();
     for (const auto& element : value) list.push_back(write_value(element, text));
     return list;
+  } else if constexpr (IsMap<T>::value) {
+    Json object = Json::object();
+    for (const auto& [name, element] : value) object[name] = write_value(element, text);
+    return object;
+  } else if constexpr (std::is_same_v<T, Formula>) {
+    return value.text();
   } else if constexpr (IsVariant<T>::value) {
     return std::visit([text](const auto& part) { return detail::with_kind(part.kind, write_value(part, text)); },
                       value);

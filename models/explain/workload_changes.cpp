@@ -57,8 +57,10 @@ bool needs_another_algorithm(const Scenario& scenario, const Compressor& compres
 
 void add_compressors(const Scenario& scenario, ChangeList& changes) {
   for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
-    // A plain ratio has no method behind it.
-    if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(scenario.compressor)) return;
+    // A plain ratio has no method behind it, and formulas are none of their own.
+    if (Part::kind == RatioCompressor::kind || Part::kind == FormulaCompressor::kind ||
+        std::holds_alternative<Part>(scenario.compressor))
+      return;
     std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
     Settings set{{"/compressor", {{"kind", Part::kind}}}};
     if (needs_another_algorithm(scenario, Part{})) {

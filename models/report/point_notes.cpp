@@ -175,7 +175,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
   };
   const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
   const bool whole = device && std::any_of(device->codecs.begin(), device->codecs.end(), [&](const CodecEntry& codec) {
-                       return codec.method == compressors()[scenario.compressor.index()].kind;
+                       return codec.method == name_of(scenario.compressor);
                      });
   const Seconds codec = forecast.breakdown.codec();
   if (codec > forecast.step * kSeen && device && !measured && !whole && scenario.codec.slowdown == 1)

@@ -177,7 +177,7 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
   report.algorithm = text_of(answered.exchange.algorithms);
   report.answers = own.answers;
-  report.compressor = compressors()[scenario.compressor.index()].kind;
+  report.compressor = name_of(scenario.compressor);
   report.payload = answered.graph.payload / static_cast<double>(answered.graph.local_steps);
   report.message_size = answered.exchange.size;
   report.sent_per_worker = answered.exchange.sent;

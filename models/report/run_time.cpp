@@ -9,7 +9,7 @@ namespace stepcast {
 namespace {
 
 const EpochsToTarget* find_method(const AccuracyTarget& target, const Scenario& last) {
-  const std::string_view compressor = compressors()[last.compressor.index()].kind;
+  const std::string_view compressor = name_of(last.compressor);
   const std::string variant = last.workload && last.workload->variant ? last.workload->variant->name : "vanilla";
   for (const EpochsToTarget& method : target.methods)
     if (method.compressor == compressor && method.variant.value_or(variant) == variant) return &method;

@@ -17,7 +17,7 @@ class Checker {
       : s_(scenario),
         workload_(workload),
         faults_(faults),
-        kind_(compressors()[scenario.compressor.index()].kind),
+        kind_(name_of(scenario.compressor)),
         traits_(traits_of(scenario.compressor, workload ? workload->dtype : Dtype::fp32)) {}
 
   void run() {
@@ -39,15 +39,13 @@ class Checker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
-  /// Whether the compressor works on matrices, not on flat vectors.
-  [[nodiscard]] bool factorizes() const {
-    return std::holds_alternative<PowerSgd>(s_.compressor) || std::holds_alternative<Atomo>(s_.compressor);
-  }
+  /// Workers whose messages one exchange sums.
+  [[nodiscard]] int senders() const { return s_.cluster.workers / summed_workers(s_.codec, s_.compressor, s_.cluster); }
 
   void tensors() {
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
-    for (const CompressorFault& one : check(s_.compressor, tensors))
+    for (const CompressorFault& one : check(s_.compressor, tensors, senders()))
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
     std::int64_t largest = 0;
     for (const Tensor& tensor : tensors) largest = std::max(largest, tensor.elements());
@@ -55,7 +53,8 @@ class Checker {
       fault("/codec/min_elements",
             fmt::format("{}, and the largest gradient tensor has {}", s_.codec.min_elements, largest),
             fmt::format("at most {}: something to compress", largest));
-    if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
+    if (works_on_matrices(s_.compressor) &&
+        std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
             "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
   }
@@ -139,7 +138,7 @@ class Checker {
     if (s_.codec.min_elements > 0 && x.segments > 1)
       fault("/codec/min_elements", fmt::format("{} with {} segments", s_.codec.min_elements, x.segments),
             "0: a segment may begin and end inside a tensor");
-    if (factorizes() && x.segments > 1)
+    if (works_on_matrices(s_.compressor) && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
             "1: a cut through a matrix leaves nothing to factorize");
   }
@@ -189,6 +188,13 @@ class Checker {
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   // Every point of a study passes here, and most have no compressor.
+  // The traits of formulas with faults are not known.
+  if (std::holds_alternative<FormulaCompressor>(scenario.compressor))
+    if (const auto found = check(scenario.compressor, {}); !found.empty()) {
+      for (const CompressorFault& one : found)
+        faults.push_back({"", "/compressor/" + one.field, one.found, one.allowed, ""});
+      return;
+    }
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
   else if (const Carrier carrier = carrier_of(scenario.strategy);
            carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather)

@@ -176,7 +176,7 @@ std::string server_reduction_cost(const Scenario& s) {
   if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
   return unless(traits_of(s.compressor, s.workload->dtype).summable,
                 fmt::format("messages of {} are added by the kernels that decode them",
-                            compressors()[s.compressor.index()].kind));
+                            name_of(s.compressor)));
 }
 
 std::string sum_in_machine(const Scenario& s) {

@@ -33,7 +33,8 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
 std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group) {
   const int g = input.summed_workers();
   if (g == 1) return group;
-  if (compressors()[input.compressor.index()].of != CompressorClass::low_rank) return {slice_of(group, g)};
+  if (class_of(input.compressor) != CompressorClass::low_rank && !works_on_matrices(input.compressor))
+    return {slice_of(group, g)};
   for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
   return group;
 }
@@ -48,7 +49,7 @@ std::vector<CodecKernel> joined(const Lists&... lists) {
 /// The time of the method's whole codec on 1/g of each of these tensors, if the device has it.
 std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g = 1) {
   if (!input.rates) return {};
-  const auto known = input.rates->whole.find(compressors()[input.compressor.index()].kind);
+  const auto known = input.rates->whole.find(name_of(input.compressor));
   if (known == input.rates->whole.end()) return {};
   Seconds sum{};
   for (const Tensor& tensor : tensors)
@@ -74,8 +75,8 @@ class Exchanges {
       : input_(input),
         group_(share_of(input, group)),
         choice_(choice),
-        plan_(make_plan(input.compressor, group_)),
         p_(input.cluster.workers / input.summed_workers()),
+        plan_(make_plan(input.compressor, group_, p_)),
         whole_(whole_time(input, group, input.summed_workers())) {}
 
   CodedExchange by(Carrier carrier) const {
@@ -115,7 +116,7 @@ class Exchanges {
   }
 
   void all_to_all(CodedExchange& exchange) const {
-    const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
+    const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_), p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
                        {price(recode_kernels(part, p_), *input_.rates),
                         {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
@@ -125,7 +126,7 @@ class Exchanges {
 
   void all_to_all_once(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = make_plan(input_.compressor, slice);
+    const CodecPlan part = make_plan(input_.compressor, slice, p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
                        {time(sum_kernels(part, p_)),
                         {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
@@ -135,7 +136,7 @@ class Exchanges {
   }
 
   void assume_even_parts(CodedExchange& exchange) const {
-    const bool keeps_some = compressors()[input_.compressor.index()].of == CompressorClass::sparsification ||
+    const bool keeps_some = class_of(input_.compressor) == CompressorClass::sparsification ||
                             std::holds_alternative<QsparseLocalSgd>(input_.compressor);
     if (exchange.assumed.empty() && keeps_some)
       exchange.assumed = "elements kept are spread evenly over the workers' parts";
@@ -143,11 +144,11 @@ class Exchanges {
 
   void in_collective(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = make_plan(input_.compressor, slice);
+    const CodecPlan part = make_plan(input_.compressor, slice, p_);
     CollectiveChoice ring = choice_;
     ring.algorithm = Algorithm::ring;
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
-    all_reduce.recode = price(hop_kernels(input_.compressor, slice), *input_.rates);
+    all_reduce.recode = price(hop_kernels(input_.compressor, slice, p_), *input_.rates);
     exchange.payload = all_reduce.bytes;
     exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
     exchange.decode = time(decode_kernels(plan_, 1));
@@ -156,8 +157,8 @@ class Exchanges {
   const GraphInput& input_;
   std::vector<Tensor> group_;
   const CollectiveChoice& choice_;
+  int p_;  ///< workers that exchange messages
   CodecPlan plan_;
-  int p_;                         ///< workers that exchange messages
   std::optional<Seconds> whole_;  ///< counted in the first encoding
 };
 
@@ -310,7 +311,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     coded.sum = whole_bytes * gamma * static_cast<double>(messages);
     return coded;
   }
-  const CodecPlan plan = make_plan(input.compressor, chosen.coded);
+  const CodecPlan plan = make_plan(input.compressor, chosen.coded, messages);
   // A whole codec is a worker's; a server sums by the method's kernels.
   const std::optional<Seconds> whole = whole_time(input, chosen.coded);
   const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };

@@ -220,14 +220,22 @@ Json schema_of(const Limits& limits, const Place& place, const T& by_default) {
     return part_choice<decltype(T::value)>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
     return part_choice<T>(place);
+  } else if constexpr (WithoutAxes<T>) {
+    return object_of<T>(place.without_axes(), by_default);
   } else if constexpr (IsOptional<T>::value) {
     // A part may contain axes and be one of a list. For other values, the list may contain null.
     using Inner = typename T::value_type;
-    if constexpr (kIsPart<Inner>) return or_null(schema_of<Inner>(limits, place));
+    if constexpr (WithoutAxes<Inner>) return schema_of<Inner>(limits, place);
+    else if constexpr (kIsPart<Inner>) return or_null(schema_of<Inner>(limits, place));
     else return or_axis(or_null(schema_of<Inner>(limits, place.without_axes())), place);
   } else if constexpr (IsOrAuto<T>::value) {
     using Inner = typename decltype(T::value)::value_type;
     return or_axis(either(schema_of<Inner>(limits, place.without_axes()), Json{{"const", "auto"}}), place);
+  } else if constexpr (IsMap<T>::value) {
+    return Json{{"type", "object"},
+                {"additionalProperties", schema_of<typename T::mapped_type>(limits, place.below("value"))}};
+  } else if constexpr (std::is_same_v<T, Formula>) {
+    return either({{"type", "string"}}, {{"type", "number"}});
   } else if constexpr (IsVector<T>::value) {
     return list_schema(schema_of<typename T::value_type>(limits, place.below("element")), place);
   } else {
@@ -279,6 +287,8 @@ std::set<std::string> types_at(const Json& schema, const Json& definitions, std:
   if (schema.contains("properties") && schema["properties"].contains(tokens[0]))
     add(schema["properties"][tokens[0]], tokens.subspan(1));
   if (schema.contains("items")) add(schema["items"], tokens.subspan(1));
+  if (schema.contains("additionalProperties") && schema["additionalProperties"].is_object())
+    add(schema["additionalProperties"], tokens.subspan(1));
   return types;
 }
 

@@ -113,6 +113,8 @@ std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
 
 /// One line about a part: its description, or else its name, or else the meaning of its kind.
 std::string meaning_of(const std::string& shelf, const Json& part) {
+  if (shelf == "compressors" && part.contains("method") && part["method"].is_object())
+    return meaning_of("", part["method"]);
   for (const char* field : {"description", "name"})
     if (std::string text = text_at(part, field); !text.empty()) return text;
   return meaning_of_kind(shelf, text_at(part, "kind"));
@@ -258,6 +260,7 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_kinds<Compressor>(entries, "compressors");
   for (CatalogueEntry& entry : entries)
     if (entry.shelf == "compressors") describe_method(entry);
+  add_files(entries, "compressors", library / "compressors", library);
   add_algorithms(entries);
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");

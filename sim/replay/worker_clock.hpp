@@ -86,13 +86,13 @@ class WorkerClock {
   /// Begins all tasks that can begin now. Those that take no time also end.
   template <class Sink>
   void begin_tasks(const std::vector<Meeting>& held, int passes, Sink&& sink) {
-    for (bool any = true; any;) {
-      any = false;
+    for (bool begun = true; begun;) {
+      begun = false;
       for (std::size_t s = 0; s < streams_.size(); ++s)
         while (streams_[s].state == State::idle && may_begin(s, passes)) {
           if (!begin(s, held)) return;
           if (streams_[s].state == State::idle) finish(s, sink);
-          any = true;
+          begun = true;
         }
     }
   }

@@ -178,7 +178,7 @@ TEST_CASE("a share of a whole codec has a share of the elements, and as many ten
   // 1 ms a tensor and 1 ns an element; two machines of 2: (1 + 500,000 ns) + (1 ms + 250 ns), whatever the grouping.
   Scenario s = scenario(4, carried_by(Carrier::sum_or_gather), TopK{.ratio = 0.01});
   DeviceProfile device = *s.codec.device;
-  device.codecs = {{.method = "top-k", .per_tensor = 1_ms, .per_element = 1_ns}};
+  device.codecs = {{.method = "top-k", .per_tensor = 1_ms, .per_element = 1_ns, .source = ""}};
   s.codec.device = device;
   s.cluster.topology = Nodes{.gpus_per_node = 2, .inner = {10_GBps, 3_us}};
   s.codec.scope = CodecScope::machines;

@@ -254,8 +254,8 @@ TEST_CASE("changes of the training are separate from changes of the exchange") {
   CHECK(exchange.count("whole-model @ /strategy/exchange/grouping") == 0);  // as it is
   CHECK(exchange.at("a server shard on every worker @ /strategy") ==
         Json::parse(R"({"kind": "parameter-server", "shards": 8, "placement": "co-located"})"));
-  // All compressors but none, which it is, and ratio, which has no default.
-  const auto tried = static_cast<std::ptrdiff_t>(std::variant_size_v<Compressor>) - 2;
+  // All compressors but none, which it is, and ratio and formula, which have no default.
+  const auto tried = static_cast<std::ptrdiff_t>(std::variant_size_v<Compressor>) - 3;
   CHECK(std::count_if(training.begin(), training.end(),
                       [](const auto& one) { return one.first.ends_with("@ /compressor"); }) == tried);
   CHECK(training.at("variant pufferfish @ /workload/variant") == "pufferfish");

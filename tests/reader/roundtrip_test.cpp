@@ -82,6 +82,15 @@ T random_value(const Limits& limits) {
     for (int left = integer_between(0, 3); left > 0; --left)
       list.push_back(random_value<typename T::value_type>(limits));
     return list;
+  } else if constexpr (IsMap<T>::value) {
+    T map;
+    for (int left = integer_between(0, 3); left > 0; --left)
+      map[random_text()] = random_value<typename T::mapped_type>(limits);
+    return map;
+  } else if constexpr (std::is_same_v<T, Formula>) {
+    const char* const formulas[] = {"0", "elements * element", "ceil(share*elements * 1 bit) + 8 B",
+                                    "-(2 - workers)/3"};
+    return Formula(formulas[integer_between(0, 3)]);
   } else if constexpr (IsVariant<T>::value) {
     T part;
     int chosen = integer_between(0, static_cast<int>(std::variant_size_v<T>) - 1);
@@ -123,6 +132,14 @@ void mend(Compressor& compressor) {
   if (auto* x = std::get_if<GradiVeq>(&compressor)) x->dimension = 1 + x->dimension % (x->slice - 1);
   if (auto* x = std::get_if<PowerSgd>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
   if (auto* x = std::get_if<Atomo>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
+  if (auto* x = std::get_if<FormulaCompressor>(&compressor)) {
+    // Random formulas seldom make sense together. The gradient as it is does, by a share of its bytes.
+    MethodFormulas method = FormulaCompressor{}.formulas();
+    method.name = "a share";
+    method.stages[0].messages[0].bytes = Formula("share * elements * element");
+    x->method = method;
+    x->parameters = std::map<std::string, double>{{"share", real_between(0.01, 1)}};
+  }
 }
 
 /// Changes a random profile where kernels have one name, or knots are not in order, and leaves one model of a type with

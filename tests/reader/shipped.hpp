@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/scenario/library.hpp"
 #include "models/study/study.hpp"
 
 namespace stepcast::test {

@@ -123,6 +123,7 @@ class Run:
         if language in ("json", "xml") and len(words) == 2:
             if f"`{words[1]}`" not in before:
                 self.fault(f"the text before the file {words[1]} does not name it")
+            (self.folder / words[1]).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / words[1]).write_text(content, encoding="utf-8")
         elif language == "console" and comment.startswith("not run: "):
             reason = comment.removeprefix("not run: ")

@@ -2,20 +2,45 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
 #include "models/part/profile.hpp"
+#include "models/describe/reader.hpp"
+#include "tests/reader/shipped.hpp"
 #include "tests/support/property.hpp"
 
 namespace stepcast::test {
 
-/// Every method with its defaults.
+/// Every built-in method with its defaults.
 inline std::vector<Compressor> all_compressors() {
   std::vector<Compressor> all;
-  for_each_part(static_cast<const Compressor*>(nullptr),
-                [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
+  for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
+    if constexpr (!std::is_same_v<Part, FormulaCompressor>) all.emplace_back(Part{});
+  });
+  return all;
+}
+
+/// The compressor of a JSON object.
+/// @throws std::invalid_argument
+inline Compressor read_compressor(const Json& json) {
+  Compressor compressor;
+  std::vector<Fault> faults;
+  read_value(json, "", compressor, any, faults);
+  for (const Fault& fault : faults) throw std::invalid_argument(to_string(fault));
+  return compressor;
+}
+
+/// The shipped methods of formulas, with their defaults.
+inline std::vector<Compressor> shipped_formulas() {
+  std::vector<Compressor> all;
+  for (const auto& file : shipped("compressors")) {
+    Json json = read_json(file);
+    json.erase("$schema");
+    all.push_back(read_compressor(json));
+  }
   return all;
 }
 

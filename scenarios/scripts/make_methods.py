@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""make_methods.py STEPCAST [--check]: writes docs/methods.md, each compressor that the three works and their survey cite.
+
+Names, bytes and sources follow from `stepcast list compressors`; the table below says under which other names methods
+are had, or why not. With --check nothing is written; the exit code is 1 where the page is stale.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "methods.md"
+INTRODUCTION = """# Methods
+
+Compressors that Pipe-SGD, Pufferfish, the tutorial and GRACE's survey cite, and some of later years. `scenarios/scripts/make_methods.py`
+writes this page from `stepcast list compressors`. Sources are recalled unless a file says otherwise; d elements of 4 bytes.
+"""
+
+# Methods by the name of another: how to have them.
+ALIASES = [
+    ("gradient dropping (Aji and Heafield 2017)", "`top-k`", "its source; the paper finds the threshold in a sample, as `dgc` does"),
+    ("MEM-SGD (Stich et al. 2018)", "`top-k`, `random-k`", "with `error_feedback`, the default"),
+    ("CHOCO-SGD's compressors (Koloskova et al. 2019)", "`top-k`, `random-k`, `qsgd`", "the messages; gossip itself is uncompressed here"),
+    ("dist-EF-SGD (Zheng et al. 2019)", "`ef-signsgd`", "with `two_way` servers, or carrier `all-to-all`"),
+    ("ByteGrad (Bagua 2021)", "`8-bit`", "with `codec.scope` machines and carrier `all-to-all`"),
+    ("SparCML (Renggli et al. 2019)", "`top-k`", "with carrier `all-to-all-once`: its split all-gather with a dense sum"),
+    ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
+    ("mixed precision (AMP)", "workload `dtype` fp16 or bf16", "gradients of two bytes"),
+    ("Pufferfish", "workload `variant` pufferfish", "trains factors instead of compressing gradients"),
+]
+
+# Methods that are not there: why.
+MISSING = [
+    ("adaptive quantization in the ring (Dryden et al. 2016)", "`adaptive` is gathered; re-encoding of a sparse sum in each hop is not modelled"),
+    ("Ok-Topk (Li and Hoefler 2022)", "its own sparse all-reduce is not modelled"),
+    ("OmniReduce (Fei et al. 2021)", "its aggregators, which stream non-zero blocks, are not modelled"),
+    ("0/1 Adam (Lu et al. 2022)", "skips exchanges by the run's progress, which is not modelled; `1-bit-adam` is the nearest"),
+    ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
+    ("LPC-SVRG (Yu et al. 2019)", "another training: full gradients from time to time, which need their own phase"),
+    ("DCD-SGD, ECD-SGD (Tang et al. 2018)", "compressed gossip is not modelled"),
+    ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
+    ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),
+    ("SwitchML, SHARP", "sums inside switches are not modelled"),
+]
+
+
+def said(stepcast, *arguments):
+    return json.loads(subprocess.run([stepcast, *arguments, "--json", "-"], capture_output=True, text=True, check=True).stdout)
+
+
+def entries(stepcast):
+    return [said(stepcast, "show", "compressor", one["name"])[0] for one in said(stepcast, "list", "compressors")["compressors"]]
+
+
+def names_in(formula):
+    return re.findall(r"[a-z_][a-z_0-9]*", str(formula))
+
+
+def bytes_of(method):
+    """The sizes of a method of formulas, stage by stage, and the values in them."""
+    sizes = [message["bytes"] for stage in method["stages"] for message in stage["messages"]]
+    values, used = method.get("values", {}), []
+    open_names = [name for size in sizes for name in names_in(size)]
+    while open_names:
+        name = open_names.pop(0)
+        if name in values and name not in used:
+            used.append(name)
+            open_names += names_in(values[name])
+    return ", then ".join(f"`{size}`" for size in sizes) + "".join(f"; `{name} = {values[name]}`" for name in used)
+
+
+def cell(text):
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def page(stepcast):
+    lines = [INTRODUCTION, "## By name\n", "| name | class | bytes of a worker's message | meaning | source |", "|---|---|---|---|---|"]
+    for entry in entries(stepcast):
+        if entry["name"] in ("none", "ratio", "formula"):
+            continue
+        method = entry.get("method")
+        row = (f"`{entry['name']}`", method["class"] if method else entry["class"], bytes_of(method) if method else entry["payload"], entry["meaning"],
+               method["source"] if method else entry.get("source", ""))
+        lines.append("| " + " | ".join(cell(text) for text in row) + " |")
+    lines += ["\n## By another name\n", "| method | here | remark |", "|---|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in ALIASES]
+    lines += ["\n## Not there\n", "| method | why |", "|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in MISSING]
+    lines.append("\nA method whose plan is a few sizes and sweeps needs no C++: [own-compressor.md](own-compressor.md).")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    text = page(sys.argv[1])
+    if "--check" not in sys.argv[2:]:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        sys.exit(f"{PAGE} is stale: write it with {sys.argv[0]} {sys.argv[1]}")
+
+
+if __name__ == "__main__":
+    main()
