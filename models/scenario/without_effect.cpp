@@ -175,8 +175,7 @@ std::string balance(const Scenario& s) {
 std::string server_reduction_cost(const Scenario& s) {
   if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
   return unless(traits_of(s.compressor, s.workload->dtype).summable,
-                fmt::format("messages of {} are added by the kernels that decode them",
-                            name_of(s.compressor)));
+                fmt::format("messages of {} are added by the kernels that decode them", name_of(s.compressor)));
 }
 
 std::string sum_in_machine(const Scenario& s) {
