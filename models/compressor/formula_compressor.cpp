@@ -131,8 +131,9 @@ class Evaluation {
     if (!measure) return 0;
     const bool zero = measure->value == 0 && measure->bytes == 0;  // 0 is also 0 bytes
     if (measure->bytes != bytes && !zero) fault(formula, field, unit_name(*measure), bytes == 0 ? "a count" : "bytes");
-    else if (measure->value < 0)
-      fault(formula, field, fmt::format("the value {}", measure->value), "a value of at least 0");
+    else if (measure->value < 0 || !is_sane(measure->value))
+      fault(formula, field, fmt::format("the value {}", measure->value),
+            fmt::format("0, or a value from {} to {}", kSmallest, kLargest));
     else return measure->value;
     return 0;
   }
@@ -217,6 +218,7 @@ std::vector<FormulaFault> check_formulas(const FormulaCompressor& compressor, co
   for (std::size_t s = 0; s < method.stages.size(); ++s)
     if (method.stages[s].messages.empty())
       return {{fmt::format("method/stages/{}/messages", s), "an empty list", "one or more messages"}};
+  if (method.view == TensorView::matrix && !tensor.is_matrix()) return {};  // stays whole
   Evaluation evaluation(compressor, tensor, workers);
   evaluation.check_names();
   evaluation.check_values();

@@ -127,7 +127,9 @@ TEST_CASE("faults of formulas name the place") {
   CHECK_THAT(unknown.allowed, ContainsSubstring("elements, rows, columns, element, workers, ratio, k"));
   CHECK_THAT(fault_of("/method/stages/0/messages/0/bytes", "k").found, ContainsSubstring("a count"));
   CHECK(fault_of("/method/stages/0/encode/0/operations", "k * 1 B").allowed == "a count");
-  CHECK(fault_of("/method/stages/0/messages/0/bytes", "-8 B * k").allowed == "a value of at least 0");
+  CHECK(fault_of("/method/stages/0/messages/0/bytes", "-8 B * k").allowed == "0, or a value from 1e-30 to 1e+30");
+  // The first tensor that is tried has 64 x 64 elements: k = 40.
+  CHECK_THAT(fault_of("/method/stages/0/encode/0/repeats", "1e31 * k").found, ContainsSubstring("the value 3.9"));
   // A fault of a value shows once.
   CHECK(fault_of("/method/values/k", "ratio * element + 1").field == "method/values/k");
   CHECK_THAT(fault_of("/method/values/k", "ratio * k").found, ContainsSubstring("needs itself"));
