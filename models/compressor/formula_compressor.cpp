@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/compressor/codec_kernels.hpp"
+#include "models/describe/json_pointer.hpp"
 
 namespace stepcast {
 namespace {
@@ -42,7 +43,7 @@ class Evaluation {
 
   /// A fault of a value shows here once, not in each formula that uses it.
   void check_values() {
-    for (const auto& [name, formula] : method_.values) finite(formula, "values/" + name);
+    for (const auto& [name, formula] : method_.values) finite(formula, pointer_to("values", name));
   }
 
   void check_names() {
@@ -63,11 +64,11 @@ class Evaluation {
     };
     if (parameters_)
       for (const auto& [name, value] : *parameters_) {
-        own(name, "parameters/" + name);
+        own(name, pointer_to("parameters", name));
         if (method_.values.contains(name))
-          faults.push_back({"parameters/" + name, "a parameter and a value of one name", "one of them"});
+          faults.push_back({pointer_to("parameters", name), "a parameter and a value of one name", "one of them"});
       }
-    for (const auto& [name, formula] : method_.values) own(name, "method/values/" + name);
+    for (const auto& [name, formula] : method_.values) own(name, pointer_to("method/values", name));
   }
 
  private:
