@@ -3,15 +3,11 @@
 # PATH, and the device is made up. Variable DRY names what goes wrong.
 #     gpu_script_test.sh SOURCES STEPCAST-CALIBRATE-MADE-UP
 set -uo pipefail
-sources=$1 made_up=$2
+sources=$1 made_up=$2 program=calibrate/run_on_gpu.sh first=()
 export STEPCAST_SCENARIOS=$sources/scenarios
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() { echo "FAILED: $*"; cat "$folder/said"; exit 1; }
-
-mkdir -p "$folder/bin" "$folder/tree/calibrate"
-cd "$folder/tree" || exit 1
-cp "$sources/calibrate/run_on_gpu.sh" calibrate/
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
+mkdir -p bin calibrate
+cp "$sources/$program" calibrate/
 stub() { cat >"$folder/bin/$1"; chmod +x "$folder/bin/$1"; }
 stub nvidia-smi <<'STUB'
 #!/bin/sh
@@ -73,70 +69,63 @@ esac
 STUB
 export MADE_UP=$made_up PATH=$folder/bin:$PATH
 small=(--quick --largest 100000 --workload resnet20-cifar10 --batch 8 --dtype tf32)
-# script EXPECTED_CODE [ARGUMENT...]
-script() {
-  local expected=$1 code=0
-  shift
-  calibrate/run_on_gpu.sh "$@" >"$folder/said" 2>&1 || code=$?
-  [[ $code == "$expected" ]] || fail "run_on_gpu.sh $*: exit $code, expected $expected"
-}
-says() { for text; do grep -qF -- "$text" "$folder/said" || fail "the script does not say \"$text\""; done; }
-silent() { ! grep -qF -- "$1" "$folder/said" || fail "the script says \"$1\""; }
+# says TEXT...: the last run said so, to either stream
+says() { for text; do grep -qF -- "$text" out || has err "$text"; done; }
 fresh() { rm -rf build results .gpu-deps/results.tar.gz && mkdir -p results; }
 
 # Refused before anything is done.
-PARTS="check speeed" script 2
+PARTS="check speeed" run 2
 says '"speeed" in PARTS' "check speed calibrate torch sanitizer"
-TIME_LIMIT=soon script 2
+TIME_LIMIT=soon run 2
 says 'TIME_LIMIT "soon"'
 
 # On a machine with headers and git, then on one with a GPU: every part, and all files in one.
-git init -q . && git add -A && git -c user.name=t -c user.email=t@t commit -qm t || fail "git"
-script 0 --collect
+git init -q . && git add calibrate && git -c user.name=t -c user.email=t@t commit -qm t || fail "git"
+run 0 --collect
 [[ -e .gpu-deps/include/nlohmann/json.hpp && -e .gpu-deps/include/eigen3/Eigen/Dense && -s .gpu-deps/git-state ]] || fail "no headers"
 fresh
-OUT=results script 0 "${small[@]}"
+OUT=results run 0 "${small[@]}"
 says "all kernels agree at 16777216" "add 3.1 TB/s" "step resnet20-cifar10" "0 uninitialized reads by our kernels, 1 by the libraries'" results.tar.gz
-tar -tzf results/results.tar.gz >"$folder/said"
+tar -tzf results/results.tar.gz >out
 says ./profile.json ./profile.samples.jsonl ./check.log ./speed.log ./calibrate.log ./nvidia-smi.txt ./torch-compressors.json \
   ./torch-step-resnet20-cifar10-vanilla-8-tf32.json ./calibrate-torch.log ./sanitizer-memcheck.log ./sanitizer-racecheck.log ./sanitizer-initcheck.log
 
 # Carried to another machine, the measurements are gone on with.
-cp results/results.tar.gz "$folder/carried"
-lines=$(wc -l <build/gpu/out/profile.samples.jsonl)
+cp results/results.tar.gz carried.tar.gz
+cp build/gpu/out/profile.samples.jsonl before.jsonl
 fresh
-cp "$folder/carried" .gpu-deps/results.tar.gz
-OUT=results PARTS=calibrate script 0 "${small[@]}"
+cp carried.tar.gz .gpu-deps/results.tar.gz
+OUT=results PARTS=calibrate run 0 "${small[@]}"
 says "going on from .gpu-deps/results.tar.gz"
-silent check.log
-[[ $(wc -l <build/gpu/out/profile.samples.jsonl) == "$lines" ]] || fail "measured twice"
+! grep -qF check.log out err || fail "the part check ran"
+cmp before.jsonl build/gpu/out/profile.samples.jsonl || fail "measured twice"
 # Samples of other sources are not.
 touch new && git add new && git -c user.name=t -c user.email=t@t commit -qm u
-script 0 --collect
+run 0 --collect
 [[ ! -e .gpu-deps/results.tar.gz ]] || fail "samples of other sources were kept"
 
 # A failed part is shown, and the others run.
 fresh
-DRY=wrong OUT=results PARTS="check speed" script 1
+DRY=wrong OUT=results PARTS="check speed" run 1
 says "FAILED cast" "add 3.1 TB/s" results.tar.gz
-DRY=configure PARTS=check script 1
+DRY=configure PARTS=check run 1
 says "bad configuration" "once more, without cuDNN"
-DRY=cudnn PARTS=check script 0
+DRY=cudnn PARTS=check run 0
 says "CUDNN_STATUS_NOT_INITIALIZED" "once more, without cuDNN" "all kernels agree"
-DRY=uninitialized PARTS=sanitizer script 1
+DRY=uninitialized PARTS=sanitizer run 1
 says "1 uninitialized reads by our kernels"
-PARTS=torch script 1
+PARTS=torch run 1
 says "there are no samples"
 
 # A device that is lost leaves a profile of what was measured.
 fresh
-MADE_UP_FAULT=lost PARTS=calibrate script 1 "${small[@]}"
+MADE_UP_FAULT=lost PARTS=calibrate run 1 "${small[@]}"
 says "cudaErrorIllegalAddress" "== fit.log"
 [[ -s build/gpu/out/profile.json ]] || fail "no profile of the first samples"
-DRY=torch PARTS="calibrate torch" script 0 "${small[@]}"
+DRY=torch PARTS="calibrate torch" run 0 "${small[@]}"
 says "cannot import torch"
 
 # A limit ends the running part, leaves out the others, and leaves time to pack.
 fresh
-DRY=slow OUT=results TIME_LIMIT=43 PARTS="check speed" script 1
+DRY=slow OUT=results TIME_LIMIT=43 PARTS="check speed" run 1
 says "OUT OF TIME" "no time is left" results.tar.gz
