@@ -105,12 +105,10 @@ struct RuleChecker {
   void operator()(const PowerSgd& x) const { rank(x.rank); }
   void operator()(const Atomo& x) const { rank(x.rank); }
   void operator()(const FormulaCompressor& x) const {
-    const Tensor some{{64, 64}};
-    std::vector<FormulaFault> found = check_formulas(x, some, workers);
+    std::vector<CompressorFault> found = check_method(x);
     for (const Tensor& tensor : tensors)
       if (found.empty() && tensor.elements() > 0) found = check_formulas(x, tensor, workers);
-    for (FormulaFault& fault : found)
-      faults.push_back({std::move(fault.field), std::move(fault.found), std::move(fault.allowed)});
+    faults.insert(faults.end(), found.begin(), found.end());
   }
 
   void rank(int rank) const {
@@ -157,6 +155,19 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
   }
 }
 
+CompressorTraits traits_of_formulas(const MethodFormulas& method) {
+  // A slice of a matrix is no matrix.
+  const bool gathers =
+      method.stages.size() == 1 && method.view == TensorView::flat && all_carried(method, Carried::gathered);
+  return {all_carried(method, Carried::summed), method.recodable, gathers, method.stages.size(), false};
+}
+
+/// The formulas of a method that is described by some; null for built-in methods.
+const MethodFormulas* formulas_of(const Compressor& compressor) {
+  const auto* own = std::get_if<FormulaCompressor>(&compressor);
+  return own ? &own->formulas() : nullptr;
+}
+
 }  // namespace
 
 std::span<const CompressorEntry> compressors() { return kCompressors; }
@@ -168,19 +179,19 @@ const CompressorEntry& find_compressor(std::string_view kind) {
 }
 
 std::string_view name_of(const Compressor& compressor) {
-  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
-  return formulas ? std::string_view(formulas->formulas().name) : compressors()[compressor.index()].kind;
+  const MethodFormulas* method = formulas_of(compressor);
+  return method ? std::string_view(method->name) : compressors()[compressor.index()].kind;
 }
 
 CompressorClass class_of(const Compressor& compressor) {
-  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
-  return formulas ? formulas->formulas().of : compressors()[compressor.index()].of;
+  const MethodFormulas* method = formulas_of(compressor);
+  return method ? method->of : compressors()[compressor.index()].of;
 }
 
 bool works_on_matrices(const Compressor& compressor) {
-  const auto* formulas = std::get_if<FormulaCompressor>(&compressor);
-  return formulas ? formulas->formulas().view == TensorView::matrix
-                  : std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor);
+  const MethodFormulas* method = formulas_of(compressor);
+  return method ? method->view == TensorView::matrix
+                : std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor);
 }
 
 CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int workers) {
@@ -208,10 +219,11 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group,
 }
 
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
+  // A formula need not hold for a tensor that is made up.
+  if (const auto* own = std::get_if<FormulaCompressor>(&compressor)) return traits_of_formulas(own->formulas());
   const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
   const std::vector<Payload>& messages = plan.stages.front().messages;
-  const bool gathers = !works_on_matrices(compressor) &&
-                       std::all_of(messages.begin(), messages.end(),
+  const bool gathers = std::all_of(messages.begin(), messages.end(),
                                    [](const Payload& one) { return one.primitive == Primitive::all_gather; });
   return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
 }

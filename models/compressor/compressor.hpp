@@ -17,6 +17,7 @@
 
 #include "models/compressor/basic.hpp"
 #include "models/compressor/compressor_class.hpp"
+#include "models/compressor/compressor_fault.hpp"
 #include "models/compressor/formula_compressor.hpp"
 #include "models/compressor/hybrid.hpp"
 #include "models/compressor/low_rank.hpp"
@@ -51,6 +52,7 @@ bool works_on_matrices(const Compressor& compressor);
 /// The plan of `compressor` for `tensor`.
 /// @param workers  those whose messages one exchange sums; formulas may use it
 /// @pre check(compressor, {tensor}, workers) returned nothing
+/// @throws std::runtime_error if a formula fails for this size; check() has seen single tensors only
 CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int workers = 1);
 
 /// The plan for tensors that form one group (a bucket, the whole model). Low-rank methods encode each tensor and send
@@ -75,15 +77,6 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 /// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
 std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers = 1);
-
-struct CompressorFault {
-  std::string field;  ///< field of the compressor, such as "rank" or "method/stages"; empty: a tensor
-  std::string found;
-  std::string allowed;
-};
-
-/// "FIELD is FOUND, allowed is ALLOWED"
-std::string to_string(const CompressorFault& fault);
 
 /// The faults of the compressor, or of its use on these tensors. The compressor's fields may be outside their limits or
 /// exclude each other. A tensor's shape may have no elements, or the rank may exceed min(n, m) of every matrix (for

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,14 +16,45 @@
 namespace stepcast {
 namespace {
 
-constexpr std::string_view kOfTensor[] = {"elements", "rows", "columns", "element", "workers"};
+/// Values that need each other, one after the other: enough for any method, and few enough for the stack.
+constexpr std::size_t kLongestChain = 1000;
+
+using Names = std::vector<std::pair<std::string, Measure>>;
+
+/// The names that every formula may use.
+Names names_of(const Tensor& tensor, int workers) {
+  return {{"elements", {static_cast<double>(tensor.elements())}},
+          {"rows", {static_cast<double>(tensor.rows())}},
+          {"columns", {static_cast<double>(tensor.columns())}},
+          {"element", {size_of(tensor.dtype).si(), 1}},
+          {"workers", {static_cast<double>(workers)}}};
+}
+
+template <class F>
+void for_each_formula(const MethodFormulas& method, const F& f) {
+  const auto all = [&](const std::vector<FormulaKernel>& kernels) {
+    for (const FormulaKernel& kernel : kernels)
+      f(kernel.reads), f(kernel.writes), f(kernel.operations), f(kernel.repeats);
+  };
+  for (const auto& [name, formula] : method.values) f(formula);
+  all(method.prepare), all(method.compensate), all(method.remember);
+  all(method.decode.first), all(method.decode.further), all(method.decode.together), all(method.decode.finish);
+  for (const FormulaStage& stage : method.stages) {
+    all(stage.encode);
+    for (const FormulaMessage& message : stage.messages) f(message.bytes);
+  }
+}
 
 /// Evaluates the formulas of a method for one tensor.
 class Evaluation {
  public:
   Evaluation(const FormulaCompressor& compressor, const Tensor& tensor, int workers)
-      : method_(compressor.formulas()), parameters_(compressor.parameters), tensor_(tensor), workers_(workers) {}
+      : method_(compressor.formulas()), tensor_(tensor), known_(names_of(tensor, workers)) {
+    if (compressor.parameters)
+      for (const auto& [name, value] : *compressor.parameters) known_.push_back({name, {value}});
+  }
 
+  /// @post faults has all faults of formulas; those count as 0 in the plan
   CodecPlan plan() {
     CodecPlan plan;
     plan.prepare = kernels(method_.prepare, "prepare");
@@ -38,92 +70,50 @@ class Evaluation {
     return plan;
   }
 
-  /// Faults are collected here. A formula with a fault counts as 0.
-  std::vector<FormulaFault> faults;
-
-  /// A fault of a value shows here once, not in each formula that uses it.
-  void check_values() {
-    for (const auto& [name, formula] : method_.values) finite(formula, pointer_to("values", name));
-  }
-
-  void check_names() {
-    std::set<std::string, std::less<>> used;
-    const auto use = [&](const Formula& formula) {
-      for (std::string& name : formula.names()) used.insert(std::move(name));
-    };
-    for (const auto& [name, formula] : method_.values) use(formula);
-    for_each_kernel([&](const FormulaKernel& kernel) {
-      for (const Formula* one : {&kernel.reads, &kernel.writes, &kernel.operations, &kernel.repeats}) use(*one);
-    });
-    for (const FormulaStage& stage : method_.stages)
-      for (const FormulaMessage& message : stage.messages) use(message.bytes);
-    const auto own = [&](const std::string& name, const std::string& field) {
-      if (is_taken(name)) faults.push_back({field, fmt::format("the name \"{}\"", name), "a name of its own"});
-      else if (!used.contains(name))
-        faults.push_back({field, fmt::format("\"{}\", which no formula uses", name), "names that formulas use"});
-    };
-    if (parameters_)
-      for (const auto& [name, value] : *parameters_) {
-        own(name, pointer_to("parameters", name));
-        if (method_.values.contains(name))
-          faults.push_back({pointer_to("parameters", name), "a parameter and a value of one name", "one of them"});
-      }
-    for (const auto& [name, formula] : method_.values) own(name, pointer_to("method/values", name));
-  }
+  std::vector<CompressorFault> faults;
 
  private:
-  static bool is_taken(std::string_view name) {
-    const auto& functions = Formula::functions();
-    return std::find(std::begin(kOfTensor), std::end(kOfTensor), name) != std::end(kOfTensor) ||
-           std::find(functions.begin(), functions.end(), name) != functions.end();
-  }
-
-  template <class F>
-  void for_each_kernel(const F& f) const {
-    const auto all = [&](const std::vector<FormulaKernel>& kernels) {
-      std::for_each(kernels.begin(), kernels.end(), f);
-    };
-    all(method_.prepare), all(method_.compensate), all(method_.remember);
-    all(method_.decode.first), all(method_.decode.further), all(method_.decode.together), all(method_.decode.finish);
-    for (const FormulaStage& stage : method_.stages) all(stage.encode);
-  }
+  /// A formula that needs a value with a fault. The value's fault is enough.
+  struct NeedsFaulty {};
 
   Measure value_of(const std::string& name) {
-    if (name == "elements") return {static_cast<double>(tensor_.elements())};
-    if (name == "rows") return {static_cast<double>(tensor_.rows())};
-    if (name == "columns") return {static_cast<double>(tensor_.columns())};
-    if (name == "element") return {size_of(tensor_.dtype).si(), 1};
-    if (name == "workers") return {static_cast<double>(workers_)};
-    if (parameters_)
-      if (const auto found = parameters_->find(name); found != parameters_->end()) return {found->second};
+    for (const auto& [known, value] : known_)
+      if (known == name) return value;
     const auto formula = method_.values.find(name);
     if (formula == method_.values.end())
       throw FormulaError(fmt::format("the name \"{}\"", name), fmt::format("{}", fmt::join(known_names(), ", ")));
-    if (const auto known = known_.find(name); known != known_.end()) return known->second;
+    if (faulty_.contains(name)) throw NeedsFaulty{};
     if (!open_.insert(name).second)
       throw FormulaError(fmt::format("\"{}\", which needs itself", name), "values that do not need each other");
-    const Measure value = formula->second.evaluate([this](const std::string& inner) { return value_of(inner); });
+    if (open_.size() > kLongestChain)
+      throw FormulaError("a chain of values", fmt::format("at most {} values that need each other", kLongestChain));
+    const std::optional<Measure> value = finite(formula->second, pointer_to("values", name));
     open_.erase(name);
-    return known_[name] = value;
+    if (!value) {
+      faulty_.insert(name);
+      throw NeedsFaulty{};
+    }
+    known_.emplace_back(name, *value);
+    return *value;
   }
 
   [[nodiscard]] std::vector<std::string> known_names() const {
-    std::vector<std::string> names(std::begin(kOfTensor), std::end(kOfTensor));
-    if (parameters_)
-      for (const auto& [name, value] : *parameters_) names.push_back(name);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : known_)
+      if (!method_.values.contains(name)) names.push_back(name);
     for (const auto& [name, formula] : method_.values) names.push_back(name);
     return names;
   }
 
   /// The value of a formula; nothing after a fault.
   std::optional<Measure> finite(const Formula& formula, const std::string& field) {
-    open_.clear();
     try {
       return formula.evaluate([this](const std::string& name) { return value_of(name); });
     } catch (const FormulaError& error) {
       fault(formula, field, error.found(), error.allowed());
-      return {};
+    } catch (const NeedsFaulty&) {
     }
+    return {};
   }
 
   /// The value of a formula that has to be a count (bytes = 0) or bytes (1), and not negative.
@@ -194,14 +184,20 @@ class Evaluation {
   }
 
   const MethodFormulas& method_;
-  const Shared<std::map<std::string, double>>& parameters_;
   const Tensor& tensor_;
-  int workers_;
-  std::map<std::string, Measure> known_;  ///< values that were evaluated
-  std::set<std::string> open_;            ///< values that wait for others
+  Names known_;                   ///< of the tensor, parameters, and values that were evaluated
+  std::set<std::string> open_;    ///< values that wait for others
+  std::set<std::string> faulty_;  ///< values whose fault is told
 };
 
 }  // namespace
+
+bool all_carried(const MethodFormulas& method, Carried carried) {
+  const auto so = [&](const FormulaMessage& message) { return message.carried == carried; };
+  return std::all_of(method.stages.begin(), method.stages.end(), [&](const FormulaStage& stage) {
+    return std::all_of(stage.messages.begin(), stage.messages.end(), so);
+  });
+}
 
 const MethodFormulas& FormulaCompressor::formulas() const {
   static const MethodFormulas unchanged = [] {
@@ -212,26 +208,56 @@ const MethodFormulas& FormulaCompressor::formulas() const {
   return method ? *method : unchanged;
 }
 
-std::vector<FormulaFault> check_formulas(const FormulaCompressor& compressor, const Tensor& tensor, int workers) {
+std::vector<CompressorFault> check_method(const FormulaCompressor& compressor) {
   if (!compressor.method) return {{"method", "null", "an object of formulas"}};
   const MethodFormulas& method = compressor.formulas();
-  if (method.stages.empty()) return {{"method/stages", "an empty list", "one or more stages"}};
+  std::vector<CompressorFault> faults;
+  if (method.stages.empty()) faults.push_back({"method/stages", "an empty list", "one or more stages"});
   for (std::size_t s = 0; s < method.stages.size(); ++s)
     if (method.stages[s].messages.empty())
-      return {{fmt::format("method/stages/{}/messages", s), "an empty list", "one or more messages"}};
-  if (method.view == TensorView::matrix && !tensor.is_matrix()) return {};  // stays whole
-  Evaluation evaluation(compressor, tensor, workers);
-  evaluation.check_names();
-  evaluation.check_values();
-  if (evaluation.faults.empty()) evaluation.plan();
+      faults.push_back({fmt::format("method/stages/{}/messages", s), "an empty list", "one or more messages"});
+  if (!faults.empty()) return faults;
   if (method.recodable && method.stages.size() > 1)
-    evaluation.faults.push_back({"method/recodable", "true with several stages", "false, or one stage"});
+    faults.push_back({"method/recodable", "true with several stages", "false, or one stage"});
+  if (all_carried(method, Carried::summed))
+    for (const auto& [field, kernels] :
+         {std::pair{"further", &method.decode.further}, {"together", &method.decode.together}})
+      if (!kernels->empty())
+        faults.push_back({pointer_to("method/decode", field), "kernels, and all messages are summed",
+                          "an empty list: a sum is decoded once, by \"first\""});
+  std::set<std::string> used, taken(Formula::functions().begin(), Formula::functions().end());
+  for_each_formula(method, [&](const Formula& formula) {
+    for (std::string& name : formula.names()) used.insert(std::move(name));
+  });
+  for (const auto& [name, value] : names_of(Tensor{{1}}, 1)) taken.insert(name);
+  const auto check_name = [&](const std::string& name, std::string field) {
+    if (!taken.insert(name).second)
+      faults.push_back({std::move(field), fmt::format("the name \"{}\"", name), "a name of its own"});
+    else if (!used.contains(name))
+      faults.push_back({std::move(field), fmt::format("\"{}\", which no formula uses", name),
+                        "names that formulas use, of letters, digits and _"});
+  };
+  if (compressor.parameters)
+    for (const auto& [name, value] : *compressor.parameters) check_name(name, pointer_to("parameters", name));
+  for (const auto& [name, formula] : method.values) check_name(name, pointer_to("method/values", name));
+  return faults;
+}
+
+std::vector<CompressorFault> check_formulas(const FormulaCompressor& compressor, const Tensor& tensor, int workers) {
+  if (compressor.formulas().view == TensorView::matrix && !tensor.is_matrix()) return {};  // stays whole
+  Evaluation evaluation(compressor, tensor, workers);
+  evaluation.plan();
   return std::move(evaluation.faults);
 }
 
 CodecPlan plan(const FormulaCompressor& compressor, const Tensor& tensor, int workers) {
   if (compressor.formulas().view == TensorView::matrix && !tensor.is_matrix()) return uncompressed(tensor);
-  return Evaluation(compressor, tensor, workers).plan();
+  Evaluation evaluation(compressor, tensor, workers);
+  CodecPlan plan = evaluation.plan();
+  if (!evaluation.faults.empty())
+    throw std::runtime_error(fmt::format("for {} elements and {} workers {}", tensor.elements(), workers,
+                                         to_string(evaluation.faults.front())));
+  return plan;
 }
 
 }  // namespace stepcast

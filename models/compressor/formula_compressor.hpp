@@ -17,6 +17,7 @@
 
 #include "models/compressor/codec_plan.hpp"
 #include "models/compressor/compressor_class.hpp"
+#include "models/compressor/compressor_fault.hpp"
 #include "models/compressor/tensor.hpp"
 #include "models/describe/describe.hpp"
 #include "models/describe/shared.hpp"
@@ -160,15 +161,18 @@ struct FormulaCompressor {
   bool operator==(const FormulaCompressor&) const = default;
 };
 
-/// What is wrong with a method: the pointer below the compressor, such as "method/stages/0/messages/0/bytes".
-struct FormulaFault {
-  std::string field, found, allowed;
-};
+/// Whether all messages travel so.
+bool all_carried(const MethodFormulas& method, Carried carried);
 
-/// Everything that is wrong with the formulas for this tensor: unknown names, units, values out of range, loops.
-std::vector<FormulaFault> check_formulas(const FormulaCompressor&, const Tensor& tensor, int workers);
+/// Faults that no tensor changes: nothing to send, names that are taken or that no formula uses.
+std::vector<CompressorFault> check_method(const FormulaCompressor&);
 
-/// @pre check_formulas() returned nothing
+/// Faults of the formulas for this tensor: unknown names, units, values out of range, loops.
+/// @pre check_method() returned nothing
+std::vector<CompressorFault> check_formulas(const FormulaCompressor&, const Tensor& tensor, int workers);
+
+/// @pre check_method() returned nothing
+/// @throws std::runtime_error with the first fault of the formulas for this tensor, which may be a bucket or a slice
 CodecPlan plan(const FormulaCompressor&, const Tensor& tensor, int workers);
 
 }  // namespace stepcast

@@ -191,7 +191,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
 /// Notes the carrier that auto chose. Encoding sums again moves fewer bytes from three senders on.
 void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.carrier.empty()) return;
-  const int senders = scenario.cluster.workers / summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
+  const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
   const bool again = senders > 2 && !traits_of(scenario.compressor, scenario.workload->dtype).votes;
   notes.push_back(
       {NoteCode::carrier,
@@ -227,8 +227,7 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
       !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
     return;
   const Carrier carrier = carrier_of(scenario.strategy);
-  const int others =
-      scenario.cluster.workers / summed_workers(scenario.codec, scenario.compressor, scenario.cluster) - 1;
+  const int others = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster) - 1;
   if ((carrier != Carrier::sum_or_gather && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)

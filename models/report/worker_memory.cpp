@@ -28,11 +28,12 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
   Bytes compressed{};
+  const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
   int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
   for (const Gradient& gradient : workload.gradients) {
     if (gradient.elements < scenario.codec.min_elements) continue;
     compressed += gradient.bytes;
-    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), workload.dtype}).kept;
+    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), workload.dtype}, senders).kept;
   }
   return compressed * static_cast<double>(kept);
 }

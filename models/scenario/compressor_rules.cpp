@@ -39,13 +39,11 @@ class Checker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
-  /// Workers whose messages one exchange sums.
-  [[nodiscard]] int senders() const { return s_.cluster.workers / summed_workers(s_.codec, s_.compressor, s_.cluster); }
-
   void tensors() {
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
-    for (const CompressorFault& one : check(s_.compressor, tensors, senders()))
+    for (const CompressorFault& one :
+         check(s_.compressor, tensors, compressed_senders(s_.codec, s_.compressor, s_.cluster)))
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
     std::int64_t largest = 0;
     for (const Tensor& tensor : tensors) largest = std::max(largest, tensor.elements());
@@ -188,13 +186,6 @@ class Checker {
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   // Every point of a study passes here, and most have no compressor.
-  // The traits of formulas with faults are not known.
-  if (std::holds_alternative<FormulaCompressor>(scenario.compressor))
-    if (const auto found = check(scenario.compressor, {}); !found.empty()) {
-      for (const CompressorFault& one : found)
-        faults.push_back({"", "/compressor/" + one.field, one.found, one.allowed, ""});
-      return;
-    }
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
   else if (const Carrier carrier = carrier_of(scenario.strategy);
            carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather)

@@ -15,6 +15,11 @@ inline int summed_workers(const CodecSettings& codec, const Compressor& compress
   return sums ? std::min(host_costs(cluster).workers_of_machine, cluster.workers) : 1;
 }
 
+/// p: the workers that exchange compressed messages of one share, one of each machine with codec scope machines.
+inline int compressed_senders(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
+  return cluster.workers / summed_workers(codec, compressor, cluster);
+}
+
 /// Whether workers send compressed messages: one machine alone, which adds up its gradients first, does not.
 inline bool sends_compressed(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
   const int g = summed_workers(codec, compressor, cluster);

@@ -23,14 +23,9 @@ std::string label_of(const Json& value) {
     const auto text = value.get<std::string>();
     return text.ends_with(".json") ? std::filesystem::path(text).stem().string() : text;
   }
-  if (value.is_object())
-    if (const auto method = value.find("method");
-        method != value.end() && method->is_object() && method->contains("name"))
-      return label_of((*method)["name"]);
-  if (value.is_object())
-    for (const char* key : {"name", "kind", "from"})
-      if (const auto found = value.find(key); found != value.end() && found->is_string())
-        return found->get<std::string>();
+  for (const char* pointer : {"/name", "/method/name", "/kind", "/from"})
+    if (const Json::json_pointer place(pointer); value.contains(place) && value[place].is_string())
+      return value[place].get<std::string>();
   return value.is_structured() ? "" : value.dump();
 }
 

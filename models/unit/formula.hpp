@@ -5,7 +5,7 @@
 //     factor  = "-" factor | number [ "B" | "bit" ] | name | function "(" formula { "," formula } ")" | "(" formula ")"
 //
 // Every value is a count or a number of bytes. Sums need two of one unit; a count times bytes is bytes; bytes over bytes
-// is a count. Functions: min and max of two or more values; ceil, floor and round (of bytes: to whole bytes); log2 and
+// is a count. Functions: min and max of one or more values; ceil, floor and round (of bytes: to whole bytes); log2 and
 // sqrt of counts. A bit is an eighth of a byte.
 #pragma once
 

@@ -113,10 +113,9 @@ std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
 
 /// One line about a part: its description, or else its name, or else the meaning of its kind.
 std::string meaning_of(const std::string& shelf, const Json& part) {
-  if (shelf == "compressors" && part.contains("method") && part["method"].is_object())
-    return meaning_of("", part["method"]);
+  const Json& named = shelf == "compressors" && part.contains("method") ? part["method"] : part;
   for (const char* field : {"description", "name"})
-    if (std::string text = text_at(part, field); !text.empty()) return text;
+    if (std::string text = text_at(named, field); !text.empty()) return text;
   return meaning_of_kind(shelf, text_at(part, "kind"));
 }
 
