@@ -103,9 +103,7 @@ class ExchangeChanges {
     cheapest(here);
     changes_.add_others(kExecution, here, &X::stage,
                         [](const auto& choice) { return fmt::format("stage {}", choice.name); });
-    if (const auto machine = machine_group(); machine && group != *machine)
-      changes_.add(kExecution, fmt::format("state sharded inside each {}", group_name(s_.cluster)), here,
-                   &X::group_size, machine);
+    if (const auto machine = machine_group(); machine && group != *machine) shard_inside(here, *machine);
     if (const Nodes* nodes = nodes_in_racks(s_.cluster)) {
       const std::int64_t rack = std::int64_t{nodes->gpus_per_node} * nodes->racks->nodes_per_rack;
       if (rack < workers && workers % rack == 0 && group != rack)
@@ -122,6 +120,10 @@ class ExchangeChanges {
           kExecution, here, &X::reduce_after,
           [](const auto& choice) { return fmt::format("gradients reduced {}", text_of(choice.value)); },
           [&](ReduceAfter when) { return when != ReduceAfter::inside_every_pass || group < workers; });
+    second_copy(here, group);
+    if (x.quantized_gather) changes_.add(kTraining, "parameters gathered as they are", here, &X::quantized_gather, {});
+    else changes_.add(kTraining, "parameters gathered in 8 bits", here, &X::quantized_gather, QuantizedGather{});
+    if (group == workers) scopes(CodecScope::two_hop);
     const Dtype dtype = s_.workload->dtype;
     if (x.reduced_over(dtype) > 1)
       changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
@@ -236,12 +238,39 @@ class ExchangeChanges {
     offer(kTraining, Carrier::in_collective, traits.recodable);
   }
 
-  /// Sums are compressed instead of each worker's gradients, which is another training.
-  void scopes() {
+  /// Gradients are then compressed between machines alone, which is another training.
+  void shard_inside(const Place<ShardedStrategy>& here, int machine) {
+    Settings set{setting(here, &ShardedStrategy::group_size, machine)};
+    const bool compresses = !std::holds_alternative<NoCompressor>(s_.compressor);
+    if (compresses && s_.codec.scope != CodecScope::machines)
+      set.push_back(setting(codec_of(s_), &CodecSettings::scope, CodecScope::machines));
+    changes_.add(compresses ? kTraining : kExecution,
+                 fmt::format("state sharded inside each {}", group_name(s_.cluster)), std::move(set));
+  }
+
+  /// The parameters once more in each machine, from which backward passes gather.
+  void second_copy(const Place<ShardedStrategy>& here, int group) {
+    if (here.part.backward_group(s_.cluster.workers) < group)
+      changes_.add(kExecution, "backward passes gather from all shares", here, &ShardedStrategy::backward_group_size,
+                   {});
+    const auto machine = machine_group();
+    if (machine && *machine < group && here.part.stage == ShardingStage::parameters &&
+        here.part.backward_group(s_.cluster.workers) != *machine)
+      changes_.add(kExecution, fmt::format("backward passes gather inside each {}", group_name(s_.cluster)), here,
+                   &ShardedStrategy::backward_group_size, machine);
+  }
+
+  /// Sums are compressed instead of each worker's gradients, or as well, which is another training.
+  void scopes(std::optional<CodecScope> other = {}) {
     const int g = host_costs(s_.cluster).workers_of_machine;
-    if (std::holds_alternative<NoCompressor>(s_.compressor) || s_.codec.scope == CodecScope::machines || g == 1 ||
-        machine_group() != g)
-      return;
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || g == 1 || machine_group() != g) return;
+    if (other && s_.codec.scope != *other)
+      changes_.add(kTraining, "compressed inside machines, and again between them", codec_of(s_), &CodecSettings::scope,
+                   *other);
+    if (other && s_.codec.scope != CodecScope::workers)
+      changes_.add(kTraining, "compressed once, among all workers", codec_of(s_), &CodecSettings::scope,
+                   CodecScope::workers);
+    if (s_.codec.scope == CodecScope::machines) return;
     changes_.add(kTraining, "summed inside machines, compressed between them", codec_of(s_), &CodecSettings::scope,
                  CodecScope::machines);
   }

@@ -3,6 +3,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/explain/change_list.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
@@ -55,6 +56,13 @@ bool needs_another_algorithm(const Scenario& scenario, const Compressor& compres
   return !traits_of(compressor, scenario.workload->dtype).summable;
 }
 
+/// Whether groups of sharded state are machines, between which alone gradients may be compressed.
+bool sharded_inside_machines(const Scenario& scenario) {
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  const int p = scenario.cluster.workers, m = host_costs(scenario.cluster).workers_of_machine;
+  return sharded && sharded->group(p) < p && sharded->group(p) == m;
+}
+
 void add_compressors(const Scenario& scenario, ChangeList& changes) {
   for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
     // A plain ratio has no method behind it, and formulas are none of their own.
@@ -63,6 +71,11 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       return;
     std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
     Settings set{{"/compressor", {{"kind", Part::kind}}}};
+    if (Part::kind != NoCompressor::kind && sharded_inside_machines(scenario) &&
+        scenario.codec.scope != CodecScope::machines) {
+      what += ", between machines";
+      set.push_back(setting(codec_of(scenario), &CodecSettings::scope, CodecScope::machines));
+    }
     if (needs_another_algorithm(scenario, Part{})) {
       what += ", algorithm auto";
       const CollectiveChoice& choice = *collective_of(scenario.strategy);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "models/describe/describe.hpp"
 #include "models/part/profile.hpp"
@@ -23,7 +25,7 @@ struct Choices<GpuSharing> {
 };
 
 /// The senders and receivers of compressed messages.
-enum class CodecScope : std::uint8_t { workers, machines };
+enum class CodecScope : std::uint8_t { workers, machines, two_hop };
 
 template <>
 struct Choices<CodecScope> {
@@ -32,8 +34,12 @@ struct Choices<CodecScope> {
       Choice<CodecScope>{
           "machines", CodecScope::machines,
           "a machine's workers first reduce-scatter their gradients as they are. Each compresses its share of the sum, "
-          "exchanges it with those of the same share on other machines by strategy.collective, and they gather the results "
-          "(ByteGrad, BytePS, DALL-E's PowerSGD). One machine alone compresses nothing"},
+          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, BytePS, "
+          "DALL-E's PowerSGD; strategy sharded gathers none). One machine alone compresses nothing"},
+      Choice<CodecScope>{
+          "two-hop", CodecScope::two_hop,
+          "strategy sharded: a machine's workers exchange compressed gradients, add them up, and exchange the sums, "
+          "compressed again, with those of the same share on other machines (qgZ of ZeRO++)"},
   };
 };
 
@@ -43,7 +49,9 @@ struct CodecSettings {
   bool overlap = true;
   CodecScope scope = CodecScope::workers;
   GpuSharing sharing = GpuSharing::serial;
+  bool whole_vectors = false;
   int min_elements = 0;
+  Shared<std::vector<std::string>> whole;
 
   template <class V>
   static void describe(V& v, CodecSettings& x) {
@@ -57,10 +65,16 @@ struct CodecSettings {
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("scope", x.scope, "between whom messages are compressed");
-    v.optional("min_elements", x.min_elements,
-               "tensors of fewer elements are summed as they are, in an all-reduce of each bucket's, such as norms and "
-               "biases; 0: all are compressed",
-               at_least(0));
+    v.optional(
+        "min_elements", x.min_elements,
+        "tensors of fewer elements are summed as they are, by a collective of each bucket's own; 0: all are compressed",
+        at_least(0));
+    v.optional("whole_vectors", x.whole_vectors,
+               "the same for tensors of one dimension, such as those of norms and biases");
+    v.optional(
+        "whole", x.whole,
+        "the same for tensors whose names match one of these patterns, such as *norm* or block.0.*: * stands for "
+        "any characters, ? for one; null: none");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
   }
   bool operator==(const CodecSettings&) const = default;

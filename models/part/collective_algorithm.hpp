@@ -5,7 +5,7 @@
 
 namespace stepcast {
 
-enum class Algorithm {
+enum class Algorithm : std::uint8_t {
   automatic,
   ring,
   multi_ring,
@@ -63,7 +63,7 @@ struct Choices<Operation> {
 };
 
 /// Order of the partners of halving-doubling. The first exchange sends half the buffer.
-enum class ExchangeOrder { near_first, far_first };
+enum class ExchangeOrder : std::uint8_t { near_first, far_first };
 
 template <>
 struct Choices<ExchangeOrder> {

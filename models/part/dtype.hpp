@@ -1,11 +1,13 @@
 // Element types of gradients and of kernel operands.
 #pragma once
 
+#include <cstdint>
+
 #include "models/describe/describe.hpp"
 
 namespace stepcast {
 
-enum class Dtype { fp32, tf32, fp16, bf16 };
+enum class Dtype : std::uint8_t { fp32, tf32, fp16, bf16 };
 
 template <>
 struct Choices<Dtype> {

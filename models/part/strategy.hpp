@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <variant>
 
@@ -215,7 +216,7 @@ struct PipelinedStrategy {
   bool operator==(const PipelinedStrategy&) const = default;
 };
 
-enum class ShardingStage { optimizer_state, gradients, parameters };
+enum class ShardingStage : std::uint8_t { optimizer_state, gradients, parameters };
 
 template <>
 struct Choices<ShardingStage> {
@@ -233,7 +234,7 @@ struct Choices<ShardingStage> {
 };
 
 /// The time at which accumulated gradients of several passes are reduced.
-enum class ReduceAfter { last_pass, every_pass, inside_every_pass };
+enum class ReduceAfter : std::uint8_t { last_pass, every_pass, inside_every_pass };
 
 template <>
 struct Choices<ReduceAfter> {
@@ -248,6 +249,21 @@ struct Choices<ReduceAfter> {
           "inside-every-pass", ReduceAfter::inside_every_pass,
           "inside groups after each pass, between them after the last (set_requires_all_reduce of FSDP2): with group_size"},
   };
+};
+
+/// Parameters that travel as integer codes: each worker encodes its share in blocks, and the others decode all shares.
+/// A share of d elements has ceil(d·bits/8) + 4·ceil(d/block) bytes. ZeRO++'s qwZ has 8 bits (Wang et al. 2023, section
+/// 3.1), QSDP's weights have 8 (Markov et al., ICML 2023); the blocks' sizes are recalled.
+struct QuantizedGather {
+  int bits = 8;
+  int block = 2048;
+
+  template <class V>
+  static void describe(V& v, QuantizedGather& x) {
+    v.optional("bits", x.bits, "bits of an element's code", between(1, 16));
+    v.optional("block", x.block, "elements that share one fp32 scale", at_least(1));
+  }
+  bool operator==(const QuantizedGather&) const = default;
 };
 
 /// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023). It is synchronous SGD
@@ -265,9 +281,13 @@ struct ShardedStrategy {
   CollectiveChoice all_reduce{};
   ReduceAfter reduce_after = ReduceAfter::last_pass;
   std::optional<Dtype> reduce_dtype{};
+  std::optional<int> backward_group_size{};
+  std::optional<QuantizedGather> quantized_gather{};
 
   /// g: the workers that together hold one copy of the model.
   [[nodiscard]] int group(int workers) const { return group_size.value_or(workers); }
+  /// h: the workers that together hold the parameters of the backward pass.
+  [[nodiscard]] int backward_group(int workers) const { return backward_group_size.value_or(group(workers)); }
   /// Ratio of a gradient's bytes when it is reduced to its bytes in the workload's type.
   [[nodiscard]] double reduced_over(Dtype dtype) const {
     return size_of(reduce_dtype.value_or(dtype)) / size_of(dtype);
@@ -282,7 +302,15 @@ struct ShardedStrategy {
                "g: workers that share one copy of the state, consecutive ranks, such as those of a machine (FSDP's "
                "HYBRID_SHARD); each group holds the whole model; null: all workers",
                at_least(1));
-    v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
+    v.optional(
+        "backward_group_size", x.backward_group_size,
+        "stage parameters: h workers, consecutive ranks, keep a second copy of all parameters after the forward "
+        "pass, and the backward pass gathers from it (hpZ of ZeRO++; FSDP's reshard_after_forward with a number); "
+        "null: group_size",
+        at_least(2));
+    v.optional("quantized_gather", x.quantized_gather,
+               "parameters travel as integer codes (qwZ of ZeRO++, QSDP); null: in the workload's dtype");
+    v.optional("collective", x.collective, "the algorithm of its all-gathers, reduce-scatters and all-to-alls");
     v.optional(
         "all_reduce", x.all_reduce,
         "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");

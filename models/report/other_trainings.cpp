@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/summed_workers.hpp"
@@ -38,16 +39,20 @@ std::string compression_of(const Scenario& scenario) {
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
-  return fmt::format("{} {} {} {}", write_value(scenario.compressor).dump(), again,
-                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster),
-                     scenario.codec.min_elements);
+  const int m = host_costs(scenario.cluster).workers_of_machine;
+  const bool twice = scenario.codec.scope == CodecScope::two_hop && m > 1 && m < scenario.cluster.workers;
+  return fmt::format("{} {}{} {} {} {} {}", write_value(scenario.compressor).dump(), again, twice ? " two-hop" : "",
+                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster), scenario.codec.min_elements,
+                     scenario.codec.whole_vectors, write_value(scenario.codec.whole).dump());
 }
 
 std::string types_of(const Scenario& scenario) {
   const WorkloadTable& table = *scenario.workload;
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  return fmt::format("{} {} {}", name_of(table.dtype), name_of(compute_dtype_of(table)),
-                     name_of(sharded ? sharded->reduce_dtype.value_or(table.dtype) : table.dtype));
+  const auto codes = sharded ? sharded->quantized_gather : std::nullopt;
+  return fmt::format("{} {} {} {} {}", name_of(table.dtype), name_of(compute_dtype_of(table)),
+                     name_of(sharded ? sharded->reduce_dtype.value_or(table.dtype) : table.dtype),
+                     codes ? codes->bits : 0, codes ? codes->block : 0);
 }
 
 std::string global_batch_of(const Scenario& scenario) {

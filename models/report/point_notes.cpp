@@ -12,6 +12,7 @@
 #include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/scenario/whole_tensors.hpp"
 
 namespace stepcast {
 namespace {
@@ -177,6 +178,13 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
   const bool whole = device && std::any_of(device->codecs.begin(), device->codecs.end(), [&](const CodecEntry& codec) {
                        return codec.method == name_of(scenario.compressor);
                      });
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  if (sharded && sharded->quantized_gather && device)
+    notes.push_back(
+        {NoteCode::unmeasured_compressor,
+         fmt::format("kernels that encode and decode gathered parameters are priced by {} as sweeps, not measured",
+                     device->name)});
+  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return;
   const Seconds codec = forecast.breakdown.codec();
   if (codec > forecast.step * kSeen && device && !measured && !whole && scenario.codec.slowdown == 1)
     notes.push_back(
@@ -192,30 +200,37 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
 void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.carrier.empty()) return;
   const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
-  const bool again = senders > 2 && !traits_of(scenario.compressor, scenario.workload->dtype).votes;
+  const bool again = senders > 2 && !std::holds_alternative<ShardedStrategy>(scenario.strategy) &&
+                     !traits_of(scenario.compressor, scenario.workload->dtype).votes;
   notes.push_back(
       {NoteCode::carrier,
        fmt::format("auto chose the carrier {}{}", graph.carrier,
                    again ? "; all-to-all sends less, but encodes sums again, which is another training" : "")});
 }
 
-/// Notes the tensors below the codec's min_elements.
+/// Notes the tensors that the codec leaves whole, and patterns without any.
 void add_whole_tensors(const Scenario& scenario, const Workload& workload, Notes& notes) {
-  const int least = scenario.codec.min_elements;
-  if (least == 0 || std::holds_alternative<NoCompressor>(scenario.compressor) ||
+  const CodecSettings& codec = scenario.codec;
+  if (!may_leave_whole(codec) || std::holds_alternative<NoCompressor>(scenario.compressor) ||
       std::holds_alternative<RatioCompressor>(scenario.compressor))
     return;
   Bytes whole{};
   int count = 0;
   for (const Gradient& gradient : workload.gradients)
-    if (gradient.elements < least) {
+    if (stays_whole(codec, gradient)) {
       whole += gradient.bytes;
       ++count;
     }
   notes.push_back({NoteCode::whole_tensors,
-                   fmt::format("{} of {} tensors have fewer than {} elements and are not compressed: {:.2g} % of the "
-                               "gradient's bytes",
-                               count, workload.gradients.size(), least, 100 * (whole / workload.gradient_bytes))});
+                   fmt::format("{} of {} tensors are not compressed: {:.2g} % of the gradient's bytes", count,
+                               workload.gradients.size(), 100 * (whole / workload.gradient_bytes))});
+  if (!codec.whole) return;
+  for (const std::string& pattern : *codec.whole)
+    if (std::none_of(workload.gradients.begin(), workload.gradients.end(),
+                     [&](const Gradient& gradient) { return matches(pattern, gradient); }))
+      notes.push_back(
+          {NoteCode::no_effect, fmt::format("codec whole: no tensor's name matches \"{}\"; the first is \"{}\"",
+                                            pattern, workload.gradients.front().name)});
 }
 
 /// Notes where each worker gets p-1 messages although fewer may do.

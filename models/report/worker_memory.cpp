@@ -4,8 +4,11 @@
 #include <variant>
 
 #include "models/compressor/compressor.hpp"
+#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/scenario/whole_tensors.hpp"
+#include "models/strategy/quantized_gather.hpp"
 #include "models/workload/layer_work.hpp"
 
 namespace stepcast {
@@ -27,13 +30,15 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 /// Error feedback keeps this of the tensors that are compressed.
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
   Bytes compressed{};
   const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
   int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
   for (const Gradient& gradient : workload.gradients) {
-    if (gradient.elements < scenario.codec.min_elements) continue;
-    compressed += gradient.bytes;
-    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), workload.dtype}, senders).kept;
+    if (stays_whole(scenario.codec, gradient)) continue;
+    compressed += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
+    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), dtype}, senders).kept;
   }
   return compressed * static_cast<double>(kept);
 }
@@ -56,8 +61,12 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
 }
 
 /// The share of all sums that one worker encodes again, with a separate error feedback. It is a part of an all-to-all,
-/// or the answer of a shard on its host.
+/// the answer of a shard on its host, or the sum of a machine.
 double recoded_share(const Scenario& scenario) {
+  if (scenario.codec.scope == CodecScope::two_hop && std::holds_alternative<ShardedStrategy>(scenario.strategy)) {
+    const int m = host_costs(scenario.cluster).workers_of_machine;
+    return m > 1 && m < scenario.cluster.workers ? 1.0 / m : 0.0;
+  }
   if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1)
     return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
@@ -89,7 +98,10 @@ struct MemoryOf {
     const double wider = x.reduced_over(workload.dtype);
     const bool reduced_on_the_way =
         x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after != ReduceAfter::last_pass);
-    return {x.stage == ShardingStage::parameters ? shared(n, gathered(x, workload)) : n,
+    const int h = x.backward_group(scenario.cluster.workers);
+    const bool gathers_again = x.stage == ShardingStage::parameters && make_buckets(workload, x.exchange).size() > 1;
+    const Bytes second_copy = gathers_again && h < g ? gathered_share(x, n, workload.dtype, h) : Bytes{};
+    return {x.stage == ShardingStage::parameters ? shared(n, gathered(x, workload)) + second_copy : n,
             reduced_on_the_way ? shared(n * wider, largest_unit(workload, x.exchange) * (2.0 * wider)) : n * wider,
             s / g,
             {},

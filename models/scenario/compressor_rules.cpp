@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/scenario/whole_tensors.hpp"
 
 namespace stepcast {
 namespace {
@@ -39,11 +41,20 @@ class Checker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
+  /// The numbers of workers whose messages one exchange sums.
+  [[nodiscard]] std::vector<int> senders_of_messages() const {
+    const int p = compressed_senders(s_.codec, s_.compressor, s_.cluster);
+    const int m = host_costs(s_.cluster).workers_of_machine;
+    return s_.codec.scope == CodecScope::two_hop && m > 1 && m < p ? std::vector{m, p / m} : std::vector{p};
+  }
+
   void tensors() {
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
-    for (const CompressorFault& one :
-         check(s_.compressor, tensors, compressed_senders(s_.codec, s_.compressor, s_.cluster)))
+    std::vector<CompressorFault> faults;
+    for (const int senders : senders_of_messages())
+      if (faults.empty()) faults = check(s_.compressor, tensors, senders);
+    for (const CompressorFault& one : faults)
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
     std::int64_t largest = 0;
     for (const Tensor& tensor : tensors) largest = std::max(largest, tensor.elements());
@@ -51,6 +62,11 @@ class Checker {
       fault("/codec/min_elements",
             fmt::format("{}, and the largest gradient tensor has {}", s_.codec.min_elements, largest),
             fmt::format("at most {}: something to compress", largest));
+    else if (std::all_of(workload_->gradients.begin(), workload_->gradients.end(),
+                         [&](const Gradient& gradient) { return stays_whole(s_.codec, gradient); }))
+      fault(s_.codec.whole ? "/codec/whole" : "/codec/whole_vectors",
+            fmt::format("no compressed tensor: all {} stay whole", tensors.size()), "something to compress",
+            "use compressor none");
     if (works_on_matrices(s_.compressor) &&
         std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
@@ -59,6 +75,11 @@ class Checker {
 
   /// Sums in machines before compression.
   void check_scope() {
+    if (s_.codec.scope == CodecScope::two_hop && !std::holds_alternative<ShardedStrategy>(s_.strategy))
+      fault(
+          "/codec/scope",
+          fmt::format("\"two-hop\" with strategy {}", std::visit([](const auto& x) { return x.kind; }, s_.strategy)),
+          "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
     if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",
@@ -133,9 +154,16 @@ class Checker {
       fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_),
             "\"fair\": between its messages the compressor needs the GPU, which is steps ahead then",
             "set it, and evaluator replay");
-    if (s_.codec.min_elements > 0 && x.segments > 1)
-      fault("/codec/min_elements", fmt::format("{} with {} segments", s_.codec.min_elements, x.segments),
-            "0: a segment may begin and end inside a tensor");
+    if (x.segments > 1 && may_leave_whole(s_.codec)) {
+      const char* why = "a segment may begin and end inside a tensor";
+      if (s_.codec.min_elements > 0)
+        fault("/codec/min_elements", fmt::format("{} with {} segments", s_.codec.min_elements, x.segments),
+              fmt::format("0: {}", why));
+      if (s_.codec.whole_vectors)
+        fault("/codec/whole_vectors", fmt::format("true with {} segments", x.segments), fmt::format("false: {}", why));
+      if (s_.codec.whole)
+        fault("/codec/whole", fmt::format("patterns with {} segments", x.segments), fmt::format("null: {}", why));
+    }
     if (works_on_matrices(s_.compressor) && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
             "1: a cut through a matrix leaves nothing to factorize");
@@ -149,9 +177,34 @@ class Checker {
             "use strategy all-reduce");
   }
 
-  void check_strategy(const ShardedStrategy&) {
-    fault("/compressor", "a compressor with strategy sharded", "\"none\": parameters travel too",
-          "give the workload a smaller dtype, or use strategy all-reduce");
+  void check_strategy(const ShardedStrategy& x) {
+    every_step("sharded");
+    const int p = s_.cluster.workers, g = x.group(p);
+    if (!sends_compressed(s_.codec, s_.compressor, s_.cluster)) return;
+    if (g < p) return check_groups(x, g);
+    if (traits_.stages == 1 && !works_on_matrices(s_.compressor) && (traits_.summable || traits_.one_gathered_message))
+      return;
+    fault(
+        "/compressor/kind", fmt::format("\"{}\" with strategy sharded", kind_),
+        "a method with one message of known size, which can be cut in parts: each worker decodes its share of the sum",
+        host_costs(s_.cluster).workers_of_machine > 1
+            ? "with group_size a machine's workers and codec scope machines, any method is exchanged between groups"
+            : "use strategy all-reduce");
+  }
+  /// Hybrid sharding: gradients are summed inside groups, and compressed between them.
+  void check_groups(const ShardedStrategy& x, int g) {
+    const int m = host_costs(s_.cluster).workers_of_machine;
+    if (g != m)
+      fault("/strategy/group_size", fmt::format("{} with a compressor, on machines of {}", g, m),
+            m > 1
+                ? fmt::format("null, or {} with codec scope machines: sums of a machine are compressed between them", m)
+                : "null: each worker is a machine");
+    else if (s_.codec.scope != CodecScope::machines)
+      fault("/codec/scope", fmt::format("\"{}\" with groups of {} workers", name_of(s_.codec.scope), g),
+            "\"machines\": sums of a machine are compressed between machines");
+    if (x.reduce_after == ReduceAfter::inside_every_pass)
+      fault("/strategy/reduce_after", "\"inside-every-pass\" with a compressor between groups",
+            "\"last-pass\" or \"every-pass\"");
   }
 
   void check_strategy(const LocalSgdStrategy& x) {

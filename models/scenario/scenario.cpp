@@ -13,7 +13,7 @@ bool is_plot_file(const std::string& path) {
 
 Scenario without_labels(Scenario scenario) {
   scenario.name.clear();
-  scenario.description.clear();
+  scenario.description.reset();
   scenario.cluster.name.clear();
   scenario.cluster.description.clear();
   scenario.cluster.gpu.reset();
@@ -35,7 +35,7 @@ Scenario without_labels(Scenario scenario) {
 Json to_json(const Scenario& scenario) {
   Json json = Json::object();
   json["name"] = scenario.name;
-  json["description"] = scenario.description;
+  json["description"] = scenario.description.value_or("");
   const auto& workload = scenario.workload_written ? scenario.workload_written : scenario.workload;
   json["workload"] = workload ? write_value(*workload) : Json(nullptr);
   json["cluster"] = write_value(scenario.cluster);

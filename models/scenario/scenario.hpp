@@ -104,7 +104,7 @@ bool is_plot_file(const std::string& path);
 
 struct Scenario {
   std::string name;
-  std::string description;
+  Shared<std::string> description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
   /// The table before global_batch changed batch and accumulation; null if it did not.
   std::shared_ptr<const WorkloadTable> workload_written;

@@ -119,7 +119,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
 
   Scenario& scenario = reading.scenario;
   scenario.name = std::move(fields.name);
-  scenario.description = std::move(fields.description);
+  if (!fields.description.empty()) scenario.description = std::move(fields.description);
   scenario.cluster = std::move(fields.cluster.value);
   scenario.cluster.stack = std::move(fields.stack.value);
   share_strategies(scenario.cluster.stack);
@@ -227,8 +227,10 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
 
 /// The cluster's GPU runs a compressor's kernels, too, unless a device is named.
 void ScenarioReader::price_codec_by(const std::string& gpu, Scenario& scenario) const {
-  const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor) &&
-                          !std::holds_alternative<RatioCompressor>(scenario.compressor);
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  const bool compresses = (!std::holds_alternative<NoCompressor>(scenario.compressor) &&
+                           !std::holds_alternative<RatioCompressor>(scenario.compressor)) ||
+                          (sharded && sharded->quantized_gather);
   if (compresses && !gpu.empty() && !scenario.codec.device && scenario.workload && !scenario.workload->profile)
     scenario.codec.device = gpus_.at(gpu).profile;
 }

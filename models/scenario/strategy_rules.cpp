@@ -39,6 +39,7 @@ class Checker {
   }
   void operator()(const ShardedStrategy& x) {
     sharding_group(x);
+    check_gathers(x);
     check_exchange(x.exchange, "/strategy/exchange");
     if (x.exchange.partition)
       fault("/strategy/exchange/partition", "a size with strategy sharded", "null: its units are gathered whole");
@@ -166,6 +167,30 @@ class Checker {
     if (g < p)
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
+  }
+  /// The second copy of parameters, and codes.
+  void check_gathers(const ShardedStrategy& x) {
+    const int p = s_.cluster.workers, g = x.group(p), h = x.backward_group(p);
+    const bool used = x.stage == ShardingStage::parameters && g > 1 && p % g == 0;
+    if (used && g % h != 0)
+      fault("/strategy/backward_group_size", fmt::format("{} with {} workers that share the parameters", h, g),
+            allowed_groups(h, g));
+    else if (used && h < g) collective(x.collective, Operation::all_gather, inside_groups(h, p));
+    if (!x.quantized_gather || !workload_) return;
+    const Bytes coded = Bytes(x.quantized_gather->bits / 8.0 + 4.0 / x.quantized_gather->block);
+    if (coded >= size_of(workload_->dtype))
+      fault("/strategy/quantized_gather/bits",
+            fmt::format("{}, with a scale for {} elements: {:.3g} B an element, and {} has {}",
+                        x.quantized_gather->bits, x.quantized_gather->block, coded.si(), name_of(workload_->dtype),
+                        exact_text(size_of(workload_->dtype))),
+            "codes that are shorter");
+    if (!s_.codec.device && !s_.workload->profile)
+      fault("/codec/device", "nothing, and the workload has no device profile",
+            "a device profile, which prices the kernels that encode and decode gathered parameters",
+            "name the GPUs: --gpu a100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
+    if (s_.codec.sharing == GpuSharing::fair)
+      fault("/codec/sharing", "\"fair\" with quantized_gather",
+            "\"serial\": computation waits for the parameters that are decoded");
   }
   /// The nearest allowed group sizes.
   static std::string allowed_groups(int g, int p) {

@@ -14,6 +14,7 @@
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/collective_choice.hpp"
+#include "models/scenario/sharding_without_effect.hpp"
 #include "models/scenario/workload_without_effect.hpp"
 
 namespace stepcast {
@@ -46,7 +47,8 @@ bool compresses(const Scenario& s) { return !std::holds_alternative<NoCompressor
 /// The operations that a strategy's `collective` may perform.
 std::vector<Operation> operations(const Strategy& strategy) {
   if (const auto* benchmark = std::get_if<CollectiveBenchmark>(&strategy)) return {benchmark->operation};
-  if (std::holds_alternative<ShardedStrategy>(strategy)) return {Operation::all_gather, Operation::reduce_scatter};
+  if (std::holds_alternative<ShardedStrategy>(strategy))
+    return {Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all};  // the last: compressed gradients
   return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two: compressed gradients
 }
 
@@ -119,12 +121,10 @@ std::string of_buckets(const Scenario& s) {
   const auto* exchange = find_in<Exchange>(s.strategy);
   return exchange ? unless_bucketed(exchange->grouping) : "";
 }
-
 std::string of_averaged_buckets(const Scenario& s) {
   const auto* local = strategy_of<LocalSgdStrategy>(s);
   return local ? unless_bucketed(local->grouping) : "";
 }
-
 std::string overlap(const Scenario& s) {
   const auto* exchange = find_in<Exchange>(s.strategy);
   return unless(!exchange || exchange->grouping != Grouping::whole_model,
@@ -137,21 +137,9 @@ std::string of_overlap(const Scenario& s) {
 }
 
 std::string prefetch(const Scenario& s) {
-  const auto* sharded = strategy_of<ShardedStrategy>(s);
-  if (!sharded) return "";
-  return sharded->stage == ShardingStage::parameters
-             ? of_overlap(s)
-             : fmt::format("stage is {}, which keeps gathered parameters", name_of(sharded->stage));
-}
-
-std::string reduce_after(const Scenario& s) {
-  return unless(!strategy_of<ShardedStrategy>(s) || !s.workload || s.workload->accumulation > 1, "a step is one pass");
-}
-
-std::string reduce_dtype(const Scenario& s) {
-  const auto* sharded = strategy_of<ShardedStrategy>(s);
-  return unless(!sharded || !s.workload || sharded->reduced_over(s.workload->dtype) != 1,
-                s.workload ? fmt::format("the workload's dtype, {}, is as wide", name_of(s.workload->dtype)) : "");
+  if (!strategy_of<ShardedStrategy>(s)) return "";
+  const std::string kept = kept_parameters(s);
+  return kept.empty() ? of_overlap(s) : kept;
 }
 
 std::string warmup_steps(const Scenario& s) {
@@ -295,6 +283,7 @@ std::string negotiation_cost(const Scenario& s) {
 std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "a single worker exchanges nothing"); }
 
 std::string codec_device(const Scenario& s) {
+  if (const auto* sharded = strategy_of<ShardedStrategy>(s); sharded && sharded->quantized_gather) return "";
   if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio states its costs";
   return unless(compresses(s), "nothing is compressed");
 }
@@ -302,6 +291,7 @@ std::string codec_device(const Scenario& s) {
 std::string codec_overlap(const Scenario& s) {
   if (!compresses(s)) return "nothing is compressed";
   if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes after its steps";
+  if (strategy_of<ShardedStrategy>(s)) return "strategy sharded encodes a unit when it is reduced";
   if (const auto* pipelined = strategy_of<PipelinedStrategy>(s))
     return unless(pipelined->segments > 1, "there is one segment");
   return overlap(s);
@@ -313,12 +303,10 @@ std::string codec_scope(const Scenario& s) {
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
 
-std::string min_elements(const Scenario& s) {
-  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio knows no tensors";
-  return unless(compresses(s), "nothing is compressed");
-}
-
 std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
+std::string of_tensors(const Scenario& s) {
+  return std::holds_alternative<RatioCompressor>(s.compressor) ? "compressor ratio knows no tensors" : codec_sharing(s);
+}
 
 // Evaluation.
 
@@ -362,6 +350,9 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
     SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},
+    SometimesField{"/strategy/backward_group_size", backward_group_size},
+    SometimesField{"/strategy/quantized_gather/bits", quantized_gather},
+    SometimesField{"/strategy/quantized_gather/block", quantized_gather},
     SometimesField{"/strategy/reduce_after", reduce_after},
     SometimesField{"/strategy/reduce_dtype", reduce_dtype},
     SometimesField{"/strategy/warmup_steps", warmup_steps},
@@ -380,7 +371,8 @@ constexpr std::array kFields = {
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/scope", codec_scope},
-    SometimesField{"/codec/min_elements", min_elements},
+    SometimesField{"/codec/min_elements", of_tensors},
+    SometimesField{"/codec/whole_vectors", of_tensors},
     SometimesField{"/codec/sharing", codec_sharing},
     SometimesField{"/evaluation/fidelity", of_replay, true},
     SometimesField{"/evaluation/tolerance", tolerance, true},

@@ -5,28 +5,15 @@
 #include <optional>
 
 #include "models/price/cluster_prices.hpp"
+#include "models/strategy/coded_tensors.hpp"
 
 namespace stepcast {
 namespace {
-
-/// Ratio and cost of compressors that depend on bytes alone.
-std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
-  if (std::holds_alternative<NoCompressor>(compressor)) return RatioCompressor{};
-  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return *ratio;
-  return {};
-}
 
 /// A collective of the workers that exchange compressed messages: all, or those of one share on all machines.
 CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
   return input.prices.decide(operation, fitted(choice, operation), bytes,
                              between_groups(input.summed_workers(), input.cluster.workers));
-}
-
-/// One of p equal parts of a group of tensors, as a flat tensor.
-Tensor slice_of(const std::vector<Tensor>& group, int p) {
-  std::int64_t elements = 0;
-  for (const Tensor& tensor : group) elements += tensor.elements();
-  return {{(elements + p - 1) / p}, group.front().dtype};
 }
 
 /// The share of a group of tensors that each worker compresses.
@@ -37,24 +24,6 @@ std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group)
     return {slice_of(group, g)};
   for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
   return group;
-}
-
-template <class... Lists>
-std::vector<CodecKernel> joined(const Lists&... lists) {
-  std::vector<CodecKernel> all;
-  (all.insert(all.end(), lists.begin(), lists.end()), ...);
-  return all;
-}
-
-/// The time of the method's whole codec on 1/g of each of these tensors, if the device has it.
-std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g = 1) {
-  if (!input.rates) return {};
-  const auto known = input.rates->whole.find(name_of(input.compressor));
-  if (known == input.rates->whole.end()) return {};
-  Seconds sum{};
-  for (const Tensor& tensor : tensors)
-    sum += known->second.per_tensor + known->second.per_element * (static_cast<double>(tensor.elements()) / g);
-  return sum;
 }
 
 /// Passes over a share of the same data: the same number of launches, less memory and arithmetic.
@@ -164,33 +133,7 @@ class Exchanges {
 
 }  // namespace
 
-std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bool cut) {
-  if (by_bytes(input.compressor)) return {};
-  const Workload& workload = input.workload;
-  if (cut) return {{{std::max<std::int64_t>(1, std::llround(bucket.bytes / size_of(workload.dtype)))}, workload.dtype}};
-  std::vector<Tensor> tensors;
-  for (std::size_t i = bucket.first; i < bucket.last; ++i) {
-    tensors.push_back({workload.gradients[i].shape(), workload.dtype});
-  }
-  return tensors;
-}
-
 namespace {
-
-/// A group's tensors by the policy of the codec: those that are compressed, and the bytes of the others.
-struct Chosen {
-  std::vector<Tensor> coded;
-  Bytes whole{};
-};
-
-Chosen choose(const GraphInput& input, std::vector<Tensor> group) {
-  Chosen chosen;
-  for (Tensor& tensor : group) {
-    if (tensor.elements() < input.codec.min_elements) chosen.whole += tensor.dense();
-    else chosen.coded.push_back(std::move(tensor));
-  }
-  return chosen;
-}
 
 /// The exchange of compressed messages, without collectives inside machines.
 CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
@@ -203,7 +146,7 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
             .payload = wire,
             .assumed = ""};
   }
-  Chosen chosen = choose(input, tensors_of(input, bucket, cut));
+  const Chosen chosen = choose(input, bucket, cut);
   CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
   if (!chosen.coded.empty()) exchange = Exchanges(input, chosen.coded, choice).by(carrier);
   if (chosen.whole > Bytes{}) {
@@ -304,7 +247,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     }
     return coded;
   }
-  const Chosen chosen = choose(input, part.tensors);
+  const Chosen& chosen = part.tensors;
   const Bytes whole_bytes = chosen.whole * part.share;
   if (chosen.coded.empty()) {
     coded.push = coded.pull = whole_bytes;

@@ -9,6 +9,7 @@
 #include "models/collective/collective.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/strategy/coded_tensors.hpp"
 
 namespace stepcast {
 
@@ -39,7 +40,7 @@ struct CodedExchange {
 /// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last.
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
 /// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
-/// Tensors below the codec's min_elements are summed in an all-reduce of their own, before the first messages.
+/// Tensors that the codec leaves whole are summed in an all-reduce of their own, before the first messages.
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
 /// slices are small.
@@ -78,8 +79,8 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
 
 /// The part of a bucket that goes to one shard: a share of each of its tensors.
 struct ShardPart {
-  std::vector<Tensor> tensors;  ///< whole tensors; empty if the compressor depends on bytes only
-  Bytes bytes{};                ///< bytes of the share, uncompressed
+  Chosen tensors;  ///< with all their elements
+  Bytes bytes{};   ///< bytes of the share, uncompressed
   double share = 1;
 };
 
@@ -97,8 +98,5 @@ struct CodedPart {
 /// Otherwise parameters come back uncompressed.
 /// @param messages  number of pushes added before the answer: p, or 1 for asynchronous servers
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma);
-
-/// A bucket's gradients as the compressor sees them. Empty if it depends on bytes only.
-std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bool cut);
 
 }  // namespace stepcast

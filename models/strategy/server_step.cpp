@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/part/host_costs.hpp"
+#include "models/strategy/coded_tensors.hpp"
 
 namespace stepcast {
 namespace {
@@ -25,7 +26,7 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
   if (strategy.balance == ShardBalance::split) {
     for (const Bucket& bucket : buckets)
       parts.emplace_back(
-          shards, ShardPart{tensors_of(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
+          shards, ShardPart{choose(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
     return parts;
   }
   std::vector<std::size_t> order(gradients.size());
@@ -44,8 +45,9 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
     for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) {
       ShardPart& part = parts.back()[shard_of[tensor]];
       part.bytes += gradients[tensor].bytes;
-      for (Tensor& one : tensors_of(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false))
-        part.tensors.push_back(std::move(one));
+      Chosen one = choose(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false);
+      part.tensors.whole += one.whole;
+      part.tensors.coded.insert(part.tensors.coded.end(), one.coded.begin(), one.coded.end());
     }
   }
   return parts;

@@ -252,7 +252,7 @@ class Expansion {
     if (!point) return;
     if (!study_.points.empty()) share(study_.points.back(), point->scenario);
     study_.name = point->scenario.name;
-    study_.description = point->scenario.description;
+    study_.description = point->scenario.description.value_or("");
     study_.output = point->scenario.output;
     study_.points.push_back(*std::move(point));
   }
@@ -262,6 +262,8 @@ class Expansion {
     const auto take = [](const auto& theirs, auto& ours) {
       if (ours == theirs) ours = theirs;
     };
+    take(before.scenario.description, scenario.description);
+    take(before.scenario.codec.whole, scenario.codec.whole);
     take(before.scenario.run, scenario.run);
     take(before.scenario.baseline, scenario.baseline);
     take(before.scenario.codec.device, scenario.codec.device);

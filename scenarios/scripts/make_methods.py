@@ -27,6 +27,8 @@ ALIASES = [
     ("ByteGrad (Bagua 2021)", "`8-bit`", "with `codec.scope` machines and carrier `all-to-all`"),
     ("SparCML (Renggli et al. 2019)", "`top-k`", "with carrier `all-to-all-once`: its split all-gather with a dense sum"),
     ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
+    ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded` and `codec.scope` two-hop"),
+    ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
     ("mixed precision (AMP)", "workload `dtype` fp16 or bf16", "gradients of two bytes"),
     ("Pufferfish", "workload `variant` pufferfish", "trains factors instead of compressing gradients"),
 ]

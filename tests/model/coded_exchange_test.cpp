@@ -359,6 +359,27 @@ TEST_CASE("small tensors travel as they are, before the first messages") {
   CHECK(build_step_graph(bytes, w).carrier.starts_with("all-to-all-once: "));
 }
 
+TEST_CASE("vectors and tensors by name travel as they are, like small ones") {
+  const Workload w = two_tensors();
+  const auto step = [&](const CodecSettings& codec) {
+    return step_time(scenario(4, carried_by(Carrier::sum_or_gather), TopK{.ratio = 0.01}, codec), w);
+  };
+  CodecSettings small, vectors, named, other;
+  small.min_elements = 501;
+  vectors.whole_vectors = true;
+  named.whole = std::vector<std::string>{"head.*", "b?as"};
+  other.whole = std::vector<std::string>{"bi", "*norm*"};  // a pattern is of the whole name
+  CHECK(step(vectors) == step(small));
+  CHECK(step(named) == step(small));
+  CHECK(step(other) == step({}));
+  CHECK(step(small) != step({}));
+  named.whole = std::vector<std::string>{"m*x"};  // the bias alone is compressed
+  const CodecPlan bias = make_plan(TopK{.ratio = 0.01}, Tensor{{500}});
+  require_close(
+      0.026 + time(encode_kernels(bias)) + time(decode_kernels(bias, 4)) + ring_reduce(4, 4e6) + ring_gather(4, 5 * 8),
+      step(named), 1e-9, "5 values and indices of the bias");
+}
+
 TEST_CASE("small tensors are pushed as they are, and added by γ") {
   // A server of 4 workers: 80,000 B of the matrix and 2000 B of the bias each; 4.002 MB come back. γ = 1 ns/B.
   const Workload w = two_tensors();

@@ -56,6 +56,8 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
   CHECK(carried(R"("signsgd")", R"(["auto", "all-to-all"])").empty());  // votes of signs are signs
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/min_elements", "[0, 1000]")}) ==
         Texts{"compressor"});
+  CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/whole_vectors", "[false, true]")}) ==
+        Texts{"compressor"});
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/scope", R"(["workers", "machines"])"),
                      set("/cluster/topology",
                          R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})")}) ==

@@ -168,10 +168,13 @@ void mend(DeviceProfile& profile) {
 void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   const bool dense =
       std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
-  if (std::holds_alternative<GossipStrategy>(strategy) || std::holds_alternative<ShardedStrategy>(strategy) ||
+  const auto* sharded = std::get_if<ShardedStrategy>(&strategy);
+  const bool in_parts = std::holds_alternative<EightBit>(compressor) || std::holds_alternative<Fp16>(compressor);
+  if (std::holds_alternative<GossipStrategy>(strategy) || (sharded && (sharded->group_size || !in_parts)) ||
       (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense))
     compressor = NoCompressor{};
-  codec.min_elements %= 1000;  // there are larger tensors
+  codec.min_elements %= 1000;   // there are larger tensors
+  codec.whole_vectors = false;  // one of two, and the other may match
   const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
   if (auto* x = std::get_if<LocalSgdStrategy>(&strategy)) x->carrier = Carrier::automatic;
@@ -179,11 +182,15 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
     x->carrier = Carrier::automatic;
     if (two_stages) codec.sharing = GpuSharing::fair;
     if (two_stages || std::holds_alternative<Atomo>(compressor)) x->segments = 1;
-    if (x->segments > 1) codec.min_elements = 0;
+    if (x->segments > 1) {
+      codec.min_elements = 0;
+      codec.whole.reset();
+    }
   }
   if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
   if (std::holds_alternative<ParameterServerStrategy>(strategy) || std::holds_alternative<PipelinedStrategy>(strategy))
     codec.scope = CodecScope::workers;
+  if (!sharded && codec.scope == CodecScope::two_hop) codec.scope = CodecScope::machines;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
     x->local_steps = 1;
 }
@@ -291,6 +298,11 @@ Scenario random_scenario() {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* sharded = std::get_if<ShardedStrategy>(&s.strategy)) {
     if (sharded->group_size) sharded->group_size = 8 * (s.cluster.workers % 16 == 0 ? integer_between(1, 2) : 1);
+    if (sharded->backward_group_size) sharded->backward_group_size = 4;
+    if (auto& codes = sharded->quantized_gather) {
+      codes = QuantizedGather{integer_between(1, 8), integer_between(8, 1 << 20)};
+      s.codec.sharing = GpuSharing::serial;
+    }
     mend_parts(sharded->exchange, false);
     mend(sharded->collective, {automatic, ring});
     mend(sharded->all_reduce, {automatic, ring, halving_doubling});

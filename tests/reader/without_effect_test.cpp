@@ -66,6 +66,10 @@ std::vector<Case> cases() {
   const Changes slow =
       both(none, {{"/cluster/link/bandwidth", "10Gbps"}});  // an exchange takes longer than a tensor's gap
   const Changes top_k{{"/compressor", json(R"({"kind": "top-k"})")}, {"/codec/device", "v100-datasheet"}};
+  const Changes codes = both(
+      strategy(
+          R"({"kind": "sharded", "quantized_gather": {}, "exchange": {"grouping": "per-tensor", "overlap": false}})"),
+      {{"/codec/device", "v100-datasheet"}});
   const Changes ring = strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})");
   const Changes bucketed =
       strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "5MB"}})");
@@ -244,6 +248,21 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"),
        "stage is gradients, which keeps gathered parameters",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
+      {"/strategy/backward_group_size", 2,
+       strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"),
+       "stage is gradients, which keeps gathered parameters",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})")},
+      {"/strategy/backward_group_size", 2, strategy(R"({"kind": "sharded", "exchange": {"grouping": "whole-model"}})"),
+       "grouping is whole-model, which is gathered once",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})")},
+      {"/strategy/backward_group_size", 2,
+       strategy(R"({"kind": "sharded", "group_size": 2, "exchange": {"grouping": "per-tensor", "overlap": false}})"),
+       "the forward pass gathers among these workers, too",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})")},
+      {"/strategy/quantized_gather/bits", 4, both(codes, {{"/cluster/workers", 1}}), "a single worker gathers nothing",
+       codes},
+      {"/strategy/quantized_gather/block", 512, both(codes, {{"/cluster/workers", 1}}),
+       "a single worker gathers nothing", codes},
       {"/strategy/reduce_after", "every-pass", strategy(R"({"kind": "sharded"})"), "a step is one pass",
        both(slow, both(strategy(R"({"kind": "sharded"})"), {{"/workload/accumulation", 2}}))},
       {"/strategy/reduce_dtype", "tf32", strategy(R"({"kind": "sharded"})"), "the workload's dtype, fp32, is as wide",
@@ -295,6 +314,8 @@ std::vector<Case> cases() {
        "strategy local-sgd encodes after its steps", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment",
        both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
+      {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")),
+       "strategy sharded encodes a unit when it is reduced", both(top_k, none)},
       {"/codec/scope", "machines", none, "nothing is compressed", top_k},
       {"/codec/scope", "machines", both(plain_star, top_k), "each worker is a machine", top_k},
       {"/codec/min_elements", 600000, none, "nothing is compressed", top_k},
@@ -303,6 +324,7 @@ std::vector<Case> cases() {
        {{"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}},
        "compressor ratio knows no tensors",
        top_k},
+      {"/codec/whole_vectors", true, none, "nothing is compressed", top_k, false},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
       {"/evaluation/fidelity", {"full", "auto"}, equations, "evaluator is equations", replay, false},
       {"/evaluation/tolerance", {0.5, 0.4}, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},

@@ -109,6 +109,54 @@ TEST_CASE("compressed between machines: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("sharded state, compressed: replay equals equations") {
+  std::vector<Case> cases;
+  const auto add = [&](int p, ShardedStrategy strategy, const Compressor& compressor, CodecScope scope,
+                       int passes = 1) {
+    Case one = coded(p, strategy, compressor,
+                     fmt::format("{}, {}, codes {}, {}", name_of(strategy.stage), name_of(strategy.exchange.grouping),
+                                 strategy.quantized_gather.has_value(), name_of(scope)));
+    one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+    one.scenario.codec.scope = scope;
+    if (passes > 1) one.scenario = accumulating(one.scenario, passes);
+    cases.push_back(std::move(one));
+  };
+  constexpr ShardingStage kStages[] = {ShardingStage::optimizer_state, ShardingStage::gradients,
+                                       ShardingStage::parameters};
+  for (const Compressor& compressor : methods()) {
+    const CompressorTraits traits = traits_of(compressor, Dtype::fp32);
+    const bool in_parts =
+        traits.stages == 1 && !works_on_matrices(compressor) && (traits.summable || traits.one_gathered_message);
+    for (const ShardingStage stage : kStages)
+      for (const bool overlap : {true, false})
+        for (const int p : {1, 4, 8, 12}) {
+          const ShardedStrategy strategy{.stage = stage,
+                                         .exchange = {.grouping = Grouping::per_tensor, .overlap = overlap}};
+          if (in_parts)
+            for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop})
+              add(p, strategy, compressor, scope);
+          ShardedStrategy groups = strategy;
+          groups.group_size = 4;
+          if (p >= 8) add(p, groups, compressor, CodecScope::machines);
+        }
+  }
+  for (const ShardingStage stage : kStages)
+    for (const bool overlap : {true, false})
+      for (const int prefetch : {0, 2})
+        for (const int passes : {1, 3}) {
+          ShardedStrategy strategy{
+              .stage = stage, .prefetch = prefetch, .exchange = {.grouping = Grouping::per_tensor, .overlap = overlap}};
+          strategy.quantized_gather = QuantizedGather{};
+          strategy.backward_group_size = 4;
+          add(12, strategy, NoCompressor{}, CodecScope::workers, passes);
+          strategy.reduce_after = ReduceAfter::every_pass;
+          strategy.reduce_dtype = Dtype::bf16;
+          for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop})
+            add(12, strategy, EightBit{}, scope, passes);
+        }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("small tensors as they are: replay equals equations") {
   std::vector<Case> cases;
   for (const Compressor& compressor : methods())

@@ -32,13 +32,6 @@ std::vector<Exchange> exchanges() {
   return all;
 }
 
-Scenario accumulating(Scenario scenario, int passes) {
-  WorkloadTable table = *scenario.workload;
-  table.accumulation = passes;
-  scenario.workload = std::make_shared<const WorkloadTable>(table);
-  return scenario;
-}
-
 std::string describe(const Exchange& e) {
   return fmt::format("{}{}", name_of(e.grouping), e.overlap ? "" : ", not overlapped");
 }

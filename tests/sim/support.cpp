@@ -70,6 +70,13 @@ Scenario scenario_of(const Cluster& cluster, const Strategy& strategy) {
   return scenario;
 }
 
+Scenario accumulating(Scenario scenario, int passes) {
+  WorkloadTable table = *scenario.workload;
+  table.accumulation = passes;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  return scenario;
+}
+
 Scenario collective_of(const Cluster& cluster, Operation operation, Algorithm algorithm, Bytes size) {
   Scenario scenario;
   scenario.name = "test";

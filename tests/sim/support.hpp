@@ -31,6 +31,9 @@ WorkloadTable small_workload(double pace = 1.0);
 /// A scenario with small_workload().
 Scenario scenario_of(const Cluster& cluster, const Strategy& strategy);
 
+/// The scenario with steps of several passes.
+Scenario accumulating(Scenario scenario, int passes);
+
 /// One collective per step.
 Scenario collective_of(const Cluster& cluster, Operation operation, Algorithm algorithm, Bytes size);
 

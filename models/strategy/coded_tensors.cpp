@@ -1,0 +1,50 @@
+#include "models/strategy/coded_tensors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/scenario/whole_tensors.hpp"
+
+namespace stepcast {
+
+std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
+  if (std::holds_alternative<NoCompressor>(compressor)) return RatioCompressor{};
+  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return *ratio;
+  return {};
+}
+
+Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut) {
+  Chosen chosen;
+  if (by_bytes(input.compressor)) return chosen;
+  const Workload& workload = input.workload;
+  if (cut) {
+    const std::int64_t elements = std::max<std::int64_t>(1, std::llround(bucket.bytes / size_of(workload.dtype)));
+    chosen.coded = {{{elements}, workload.dtype}};
+    return chosen;
+  }
+  for (std::size_t i = bucket.first; i < bucket.last; ++i) {
+    Tensor tensor{workload.gradients[i].shape(), workload.dtype};
+    if (stays_whole(input.codec, workload.gradients[i])) chosen.whole += tensor.dense();
+    else chosen.coded.push_back(std::move(tensor));
+  }
+  return chosen;
+}
+
+Tensor slice_of(const std::vector<Tensor>& group, int p) {
+  std::int64_t elements = 0;
+  for (const Tensor& tensor : group) elements += tensor.elements();
+  return {{(elements + p - 1) / p}, group.front().dtype};
+}
+
+std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g) {
+  if (!input.rates) return {};
+  const auto known = input.rates->whole.find(name_of(input.compressor));
+  if (known == input.rates->whole.end()) return {};
+  Seconds sum{};
+  for (const Tensor& tensor : tensors)
+    sum += known->second.per_tensor + known->second.per_element * (static_cast<double>(tensor.elements()) / g);
+  return sum;
+}
+
+}  // namespace stepcast
