@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/summed_workers.hpp"
@@ -39,8 +38,7 @@ std::string compression_of(const Scenario& scenario) {
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
-  const int m = host_costs(scenario.cluster).workers_of_machine;
-  const bool twice = scenario.codec.scope == CodecScope::two_hop && m > 1 && m < scenario.cluster.workers;
+  const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
   return fmt::format("{} {}{} {} {} {} {}", write_value(scenario.compressor).dump(), again, twice ? " two-hop" : "",
                      summed_workers(scenario.codec, scenario.compressor, scenario.cluster), scenario.codec.min_elements,
                      scenario.codec.whole_vectors, write_value(scenario.codec.whole).dump());

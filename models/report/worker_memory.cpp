@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "models/compressor/compressor.hpp"
-#include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/whole_tensors.hpp"
@@ -63,10 +62,7 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
 /// The share of all sums that one worker encodes again, with a separate error feedback. It is a part of an all-to-all,
 /// the answer of a shard on its host, or the sum of a machine.
 double recoded_share(const Scenario& scenario) {
-  if (scenario.codec.scope == CodecScope::two_hop && std::holds_alternative<ShardedStrategy>(scenario.strategy)) {
-    const int m = host_costs(scenario.cluster).workers_of_machine;
-    return m > 1 && m < scenario.cluster.workers ? 1.0 / m : 0.0;
-  }
+  if (const int m = first_hop_workers(scenario.codec, scenario.cluster); m > 1) return 1.0 / m;
   if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1)
     return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);

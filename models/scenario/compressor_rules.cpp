@@ -44,8 +44,8 @@ class Checker {
   /// The numbers of workers whose messages one exchange sums.
   [[nodiscard]] std::vector<int> senders_of_messages() const {
     const int p = compressed_senders(s_.codec, s_.compressor, s_.cluster);
-    const int m = host_costs(s_.cluster).workers_of_machine;
-    return s_.codec.scope == CodecScope::two_hop && m > 1 && m < p ? std::vector{m, p / m} : std::vector{p};
+    const int m = first_hop_workers(s_.codec, s_.cluster);
+    return m > 1 ? std::vector{m, p / m} : std::vector{p};
   }
 
   void tensors() {

@@ -20,6 +20,12 @@ inline int compressed_senders(const CodecSettings& codec, const Compressor& comp
   return cluster.workers / summed_workers(codec, compressor, cluster);
 }
 
+/// m: the workers of a machine that exchange compressed messages first, with codec scope two-hop; 1 if there is one hop.
+inline int first_hop_workers(const CodecSettings& codec, const Cluster& cluster) {
+  const int m = host_costs(cluster).workers_of_machine;
+  return codec.scope == CodecScope::two_hop && m < cluster.workers ? m : 1;
+}
+
 /// Whether workers send compressed messages: one machine alone, which adds up its gradients first, does not.
 inline bool sends_compressed(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
   const int g = summed_workers(codec, compressor, cluster);

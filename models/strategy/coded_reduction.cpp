@@ -10,7 +10,7 @@
 namespace stepcast {
 namespace {
 
-/// What a hop encodes: tensors, or bytes for compressors that depend on these alone.
+/// The gradients that a hop encodes: tensors, or bytes for compressors that depend on these alone.
 struct HopInput {
   std::vector<Tensor> tensors;
   Bytes bytes{};
@@ -91,7 +91,7 @@ CodedExchange coded_reduction(const GraphInput& input, const ShardedStrategy& st
     return exchange;
   }
   const bool sums = input.codec.scope == CodecScope::machines && m > 1;
-  const bool twice = input.codec.scope == CodecScope::two_hop && m > 1 && m < g;
+  const bool twice = first_hop_workers(input.codec, input.cluster) > 1;
   const Communicators machine = inside_groups(m, p), group = inside_groups(g, p);
   const Communicators between{g / m, m};  // the workers with one share of several machines
 
