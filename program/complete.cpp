@@ -50,7 +50,7 @@ std::size_t count_arguments(const CLI::App& command, const std::vector<std::stri
   return count;
 }
 
-Candidates values_of(const CLI::Option& option, Asked asked, const KnownValues& known) {
+Candidates values_of(const CLI::Option& option, TypedPlace asked, const KnownValues& known) {
   Candidates found = known ? known(asked) : Candidates{};
   for (const std::string& choice : choices_of(option)) found.words.push_back({choice, ""});
   found.files |= names_files(option);
@@ -64,7 +64,7 @@ Candidates subcommands_of(const CLI::App& app) {
   return found;
 }
 
-Candidates options_of(const CLI::App& command) {
+Candidates option_words(const CLI::App& command) {
   Candidates found;
   for (const CLI::Option* option : shown_options(command))
     for (const std::string& name : names_of(*option)) found.words.push_back({name, option->get_description()});
@@ -81,13 +81,13 @@ Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, co
   const std::string& partial = words.back();
   const auto called = std::find_if(words.begin(), words.end() - 1,
                                    [](const std::string& word) { return word.empty() || word.front() != '-'; });
-  if (called == words.end() - 1) return partial.starts_with("-") ? options_of(app) : subcommands_of(app);
+  if (called == words.end() - 1) return partial.starts_with("-") ? option_words(app) : subcommands_of(app);
   const std::vector<const CLI::App*> commands = shown_subcommands(app);
   const auto of_that_name =
       std::find_if(commands.begin(), commands.end(), [&](const CLI::App* one) { return one->get_name() == *called; });
   if (of_that_name == commands.end()) return {};
   const CLI::App* command = *of_that_name;
-  Asked asked{*called, "", partial, {words.begin(), words.end() - 1}};
+  TypedPlace asked{*called, "", partial, {words.begin(), words.end() - 1}};
   const auto equals = partial.find('=');
   if (partial.starts_with("--") && equals != std::string::npos) {
     asked.option = partial.substr(0, equals);
@@ -100,7 +100,7 @@ Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, co
     asked.option = "--" + (option->get_lnames().empty() ? "" : option->get_lnames().front());
     return values_of(*option, asked, known);
   }
-  if (partial.size() > 0 && partial.front() == '-') return options_of(*command);
+  if (partial.size() > 0 && partial.front() == '-') return option_words(*command);
   const std::size_t begin = static_cast<std::size_t>(called - words.begin()) + 1;
   const CLI::Option* argument = argument_at(*command, count_arguments(*command, words, begin));
   if (argument == nullptr) return {};

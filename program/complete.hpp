@@ -21,13 +21,13 @@ struct Candidates {
 };
 
 /// A place on a command line whose value a program knows better than its options' checks.
-struct Asked {
+struct TypedPlace {
   std::string command;             ///< the subcommand, such as "run"
   std::string option;              ///< "--set", or the name of an argument: "scenario"
   std::string partial;             ///< the typed beginning of the value
   std::vector<std::string> words;  ///< all words before it, without the program's name
 };
-using KnownValues = std::function<Candidates(const Asked&)>;
+using KnownValues = std::function<Candidates(const TypedPlace&)>;
 
 /// @param words  those behind the program's name; the last one is to be completed, and may be empty
 /// @returns the candidates that begin with the last word

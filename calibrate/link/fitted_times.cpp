@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Benchmark::Kind;
 
-LinkPrices links_of(const Cluster& cluster) {
+LinkPrices link_prices(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const PathPrice link{cluster.link.latency, inverse(cluster.link.bandwidth)};
   if (nodes == nullptr) return {link, link};
@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit& fit) {
-  const LinkPrices links = links_of(cluster);
+  const LinkPrices links = link_prices(cluster);
   const bool two_kinds = std::holds_alternative<Nodes>(cluster.topology);
   const bool is_collective = fit.benchmark.kind == Kind::collective;
   const double setup = cluster.collective_cost.si(), buffer = cluster.collective_byte_cost.si();

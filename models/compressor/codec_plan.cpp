@@ -3,13 +3,10 @@
 #include <utility>
 
 namespace stepcast {
-namespace {
 
 void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
-
-}  // namespace
 
 bool CodecPlan::summable() const {
   for (const Stage& stage : stages)

@@ -34,6 +34,8 @@ struct CodecKernel {
 
 inline constexpr double kRandomFlops = 10;
 
+void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from);
+
 /// The collective that may carry a message.
 enum class Primitive {
   all_reduce,         ///< the collective sums the messages of all workers

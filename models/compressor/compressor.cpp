@@ -122,10 +122,6 @@ struct RuleChecker {
   }
 };
 
-void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
 /// Adds a tensor's plan to a group's, stage by stage. Messages with one stage and primitive become one message.
 void merge(CodecPlan& group, const CodecPlan& plan) {
   append(group.prepare, plan.prepare);

@@ -14,6 +14,8 @@
 
 namespace stepcast {
 
+inline constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
+
 using Settings = std::vector<std::pair<std::string, Json>>;
 
 /// The fields of `part` that differ from `usual`, and its kind.

@@ -11,8 +11,6 @@
 namespace stepcast {
 namespace {
 
-constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
-
 std::string_view text_of(ReduceAfter when) {
   switch (when) {
     case ReduceAfter::last_pass: return "after the last pass alone";

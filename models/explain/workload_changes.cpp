@@ -11,8 +11,6 @@
 namespace stepcast {
 namespace {
 
-constexpr ChangeOf kExecution = ChangeOf::execution, kTraining = ChangeOf::training;
-
 /// The same samples in more passes, or in fewer. Times in a table do not follow its batch.
 void add_passes(const Place<WorkloadTable>& here, ChangeList& changes) {
   const WorkloadTable& w = here.part;

@@ -60,7 +60,6 @@ std::string memory_cell(P p) {
 std::string share_of_step(P p, Seconds part) { return share(part, p.answers.shown().step); }
 const Breakdown& breakdown_of(P p) { return p.answers.shown().breakdown; }
 
-bool is_trained(P p) { return p.samples_per_second > 0; }
 bool only_moves_bytes(P p) { return !is_trained(p) && p.algbw.has_value(); }
 /// An algorithm axis shows it already, unless it says "auto" or leaves parameters open.
 bool is_algorithm_news(P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }

@@ -88,6 +88,9 @@ struct PointReport {
   Notes notes;  ///< facts to know before trusting the number
 };
 
+/// Whether the point trains something: a benchmark of a collective moves bytes alone.
+inline bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
+
 /// A point without an answer, and the reason.
 struct FailedPoint {
   std::size_t index = 0;  ///< its number in the study

@@ -91,7 +91,7 @@ Cell cell_of(const Json& json) {
   return json.get<std::string>();
 }
 
-struct JsonValue {
+struct CellJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(const auto& value) const { return value; }
 };
@@ -112,7 +112,7 @@ bool holds(CellKind kind, const Cell& cell) {
   return false;
 }
 
-Json json_of(const Cell& cell) { return std::visit(JsonValue{}, cell); }
+Json json_of(const Cell& cell) { return std::visit(CellJson{}, cell); }
 
 std::string csv_row(const Row& row) {
   std::string text;

@@ -28,8 +28,6 @@ bool is_axis(const Report& report, std::string_view name) {
   return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end();
 }
 
-bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
-
 /// A metric's column of the table.
 struct TableColumn {
   const Metric* metric = nullptr;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr long kMaxHosts = 1L << 25;
 
-class Checker {
+class ClusterChecker {
  public:
-  Checker(const Scenario& scenario, const PlatformFacts* platform, std::vector<Fault>& faults)
+  ClusterChecker(const Scenario& scenario, const PlatformFacts* platform, std::vector<Fault>& faults)
       : s_(scenario), platform_(platform), faults_(faults) {}
 
   void run() {
@@ -158,7 +158,7 @@ double product(const std::vector<int>& factors) {
 }  // namespace
 
 void check_cluster(const Scenario& scenario, const PlatformFacts* platform, std::vector<Fault>& faults) {
-  Checker(scenario, platform, faults).run();
+  ClusterChecker(scenario, platform, faults).run();
 }
 
 std::optional<long> host_count(const Topology& topology) {

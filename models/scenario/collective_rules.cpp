@@ -17,10 +17,10 @@ std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-class Checker {
+class CollectiveChecker {
  public:
-  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const Communicators& among,
-          const std::string& pointer, std::vector<Fault>& faults)
+  CollectiveChecker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
+                    const Communicators& among, const std::string& pointer, std::vector<Fault>& faults)
       : choice_(choice),
         operation_(operation),
         workers_(among.size(cluster.workers)),
@@ -133,7 +133,7 @@ class Checker {
 
 void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
                       const std::string& pointer, std::vector<Fault>& faults, const Communicators& among) {
-  Checker(choice, operation, cluster, among, pointer, faults).run();
+  CollectiveChecker(choice, operation, cluster, among, pointer, faults).run();
 }
 
 std::string names_between(Operation operation, bool with_auto) {

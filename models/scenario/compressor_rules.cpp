@@ -13,9 +13,9 @@
 namespace stepcast {
 namespace {
 
-class Checker {
+class CompressorChecker {
  public:
-  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+  CompressorChecker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
       : s_(scenario),
         workload_(workload),
         faults_(faults),
@@ -239,7 +239,7 @@ class Checker {
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   // Every point of a study passes here, and most have no compressor.
-  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
+  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) CompressorChecker(scenario, workload, faults).run();
   else if (const Carrier carrier = carrier_of(scenario.strategy);
            carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather)
     faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)),

@@ -18,9 +18,10 @@
 namespace stepcast {
 namespace {
 
-class Checker {
+class ScenarioChecker {
  public:
-  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults, const PlatformFacts* platform)
+  ScenarioChecker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults,
+                  const PlatformFacts* platform)
       : s_(scenario), workload_(workload), faults_(faults), platform_(platform) {}
 
   void run() {
@@ -134,7 +135,7 @@ class Checker {
 
 void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults,
            const PlatformFacts* platform) {
-  Checker(scenario, workload, faults, platform).run();
+  ScenarioChecker(scenario, workload, faults, platform).run();
 }
 
 void check(const Scenario& scenario, std::vector<Fault>& faults) {

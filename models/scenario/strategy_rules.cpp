@@ -15,9 +15,9 @@ namespace stepcast {
 namespace {
 
 /// Visitor of the scenario's strategy.
-class Checker {
+class StrategyChecker {
  public:
-  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+  StrategyChecker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
       : s_(scenario), workload_(workload), faults_(faults) {}
 
   void operator()(const AllReduceStrategy& x) {
@@ -211,7 +211,7 @@ class Checker {
 }  // namespace
 
 void check_strategy(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
-  std::visit(Checker(scenario, workload, faults), scenario.strategy);
+  std::visit(StrategyChecker(scenario, workload, faults), scenario.strategy);
 }
 
 }  // namespace stepcast

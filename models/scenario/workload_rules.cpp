@@ -12,9 +12,9 @@
 namespace stepcast {
 namespace {
 
-class Checker {
+class WorkloadChecker {
  public:
-  explicit Checker(std::vector<Fault>& faults) : faults_(faults) {}
+  explicit WorkloadChecker(std::vector<Fault>& faults) : faults_(faults) {}
 
   void shapes(const WorkloadTable& w) {
     if (!w.gradients.empty()) {
@@ -135,8 +135,8 @@ class Checker {
 void check_workload(const WorkloadTable& table, std::vector<Fault>& faults) {
   const bool any_shape =
       std::any_of(table.layers.begin(), table.layers.end(), [](const Layer& layer) { return layer.shape.has_value(); });
-  if (any_shape || table.transformer) Checker(faults).shapes(table);
-  else Checker(faults).times(table);
+  if (any_shape || table.transformer) WorkloadChecker(faults).shapes(table);
+  else WorkloadChecker(faults).times(table);
 }
 
 }  // namespace stepcast

@@ -9,8 +9,8 @@
 namespace stepcast {
 namespace {
 
-/// A piece of work of one bucket.
-struct Piece {
+/// What the GPU or the link does next for one bucket.
+struct BucketWork {
   enum class Kind { backward, sum, encode, message };
   Kind kind = Kind::backward;
   std::size_t bucket = 0;  ///< backward: their number for the tail
@@ -33,10 +33,10 @@ class IsolatedStep {
       : times_(std::move(times)), tail_(tail), rules_(rules) {}
 
   /// All pieces in the order in which they begin.
-  std::vector<Piece> order() && {
+  std::vector<BucketWork> order() && {
     while (const auto next = earlier(of_gpu(), of_link())) {
       begin(*next);
-      order_.push_back(next->piece);
+      order_.push_back(next->turn);
       // Without a kernel, a bucket is encoded when its sum is there.
       for (std::size_t i = encoded_.size(); i < summed_.size() && times_[i].encode == Seconds{}; ++i)
         encoded_.push_back(summed_[i]);
@@ -47,10 +47,10 @@ class IsolatedStep {
  private:
   struct Begin {
     Seconds at{};
-    Piece piece;
+    BucketWork turn;
   };
   using Next = std::optional<Begin>;
-  using Kind = Piece::Kind;
+  using Kind = BucketWork::Kind;
 
   static Next earlier(const Next& one, const Next& other) {
     if (!one || !other) return one ? one : other;
@@ -59,7 +59,7 @@ class IsolatedStep {
 
   [[nodiscard]] bool propagated() const { return computed_.size() == times_.size() && (tail_ == Seconds{} || tailed_); }
 
-  /// The next piece of a kind, if it is known when it is ready.
+  /// The next of a kind, if it is known when it is ready.
   [[nodiscard]] Next next(Kind kind, Seconds free, const std::vector<Seconds>& before, std::size_t done,
                           bool beside) const {
     if (done >= before.size() || (!beside && !propagated())) return {};
@@ -78,8 +78,8 @@ class IsolatedStep {
   }
 
   void begin(const Begin& next) {
-    const std::size_t i = next.piece.bucket;
-    switch (next.piece.kind) {
+    const std::size_t i = next.turn.bucket;
+    switch (next.turn.kind) {
       case Kind::backward:
         gpu_ = back_end_ = next.at + (i < times_.size() ? times_[i].backward : tail_);
         if (i < times_.size()) computed_.push_back(gpu_);
@@ -94,7 +94,7 @@ class IsolatedStep {
   std::vector<BucketTimes> times_;
   Seconds tail_;
   Rules rules_;
-  std::vector<Piece> order_;
+  std::vector<BucketWork> order_;
   Seconds gpu_{}, link_{}, back_end_{};               ///< the times at which they are free, and backward has ended
   std::vector<Seconds> computed_, summed_, encoded_;  ///< ends so far, by bucket
   std::size_t sent_ = 0;
@@ -116,21 +116,21 @@ std::vector<TaskId> add_summed_backward(StepGraph& graph, StreamId compute, Stre
     for (const CollectiveCall& call : first.collectives) times.back().message += time_of(call);
   }
   BackPropagation backward(graph, compute, input, buckets, slowdown);
-  const std::vector<Piece> order =
+  const std::vector<BucketWork> order =
       IsolatedStep(std::move(times), backward.tail(), {overlap, overlap && input.codec.overlap}).order();
   std::vector<TaskId> ready(buckets.size(), kNoTask);
   for (const auto& [kind, i] : order) {
     switch (kind) {
-      case Piece::Kind::backward: {
+      case BucketWork::Kind::backward: {
         const TaskId task = backward.add_next();
         if (i < ready.size()) ready[i] = task;
         break;
       }
-      case Piece::Kind::sum:
+      case BucketWork::Kind::sum:
         ready[i] = add_inside(graph, communication, "sum in machines", coded[i].sum, i, coded.size(),
                               input.negotiation(), overlap ? ready[i] : backward.last());
         break;
-      case Piece::Kind::encode:
+      case BucketWork::Kind::encode:
         if (const Seconds time = coded[i].stages.front().encode; time > Seconds{}) {
           const TaskId task =
               graph.add_task({numbered("encode", i, coded.size()), Phase::encode, ComputeWork{time}, codec});
@@ -138,7 +138,7 @@ std::vector<TaskId> add_summed_backward(StepGraph& graph, StreamId compute, Stre
           ready[i] = task;
         }
         break;
-      case Piece::Kind::message:
+      case BucketWork::Kind::message:
         ready[i] = add_stage(graph, communication, codec, coded, i, 0, input.negotiation(), ready[i]);
         break;
     }

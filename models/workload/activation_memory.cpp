@@ -8,12 +8,10 @@
 
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_work.hpp"
+#include "models/workload/sizes.hpp"
 
 namespace stepcast {
 namespace {
-
-double real(Count count) { return static_cast<double>(count); }
-double product(const Extent& extent) { return real(extent[0]) * real(extent[1]); }
 
 /// The tensors of one sample's forward that a layer's backward reads.
 struct Reads {

@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "models/workload/sizes.hpp"
+
 namespace stepcast {
 namespace {
-
-double product(const Extent& extent) { return static_cast<double>(extent[0]) * static_cast<double>(extent[1]); }
-double real(Count count) { return static_cast<double>(count); }
 
 Extent output_of(const Conv2d& x) { return window_output(x.input, x.kernel, x.stride, x.padding); }
 Extent output_of(const Pool& x) { return window_output(x.input, x.kernel, x.stride, x.padding); }

@@ -23,7 +23,7 @@ namespace stepcast {
 namespace {
 
 /// Only a broken search takes more rounds. The slowest, at a jump, halves its bracket in each round.
-constexpr int kMostRounds = 100;
+constexpr int kMostCrossoverRounds = 100;
 
 struct CrossoverOptions : AlongOptions {
   std::vector<std::string> among, over;
@@ -131,10 +131,10 @@ class Crossing {
     const auto asked = [&](std::size_t s, const CrossoverSearch::Request& request) {
       return std::pair(contestants_[s][request.alternative], request.value);
     };
-    if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostRounds))
+    if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostCrossoverRounds))
       found_.notes.push_back(
           {NoteCode::search_ended,
-           fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds)});
+           fmt::format("the search ended after {} rounds with some changes not closed in on", kMostCrossoverRounds)});
     for (std::size_t s = 0; s < found_.situations.size(); ++s)
       for (const std::size_t point : contestants_[s]) found_.situations[s].stack.push_back(stack_shares(point));
   }

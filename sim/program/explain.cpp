@@ -43,7 +43,7 @@ Json document_of(Scenario scenario) {
   return to_json(scenario);
 }
 
-std::vector<Override> overrides_of(const Change& change) {
+std::vector<Override> overrides_in(const Change& change) {
   std::vector<Override> all;
   for (const auto& [pointer, value] : change.set) all.push_back({pointer, value, "--set", pointer});
   return all;
@@ -110,7 +110,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   std::vector<ChangedStep*> steps;
   for (ChangedStep& one : explanation.changes) {
     try {
-      changed.points.push_back(std::move(read(overrides_of(one.change)).points.front()));
+      changed.points.push_back(std::move(read(overrides_in(one.change)).points.front()));
       steps.push_back(&one);
     } catch (const ScenarioError& error) {
       one.refusal = why(error);

@@ -34,9 +34,9 @@ std::string kind_of(const Json& node) {
   return "";
 }
 
-class Walk {
+class FieldWalk {
  public:
-  explicit Walk(const Json& schema) : definitions_(schema["definitions"]) {}
+  explicit FieldWalk(const Json& schema) : definitions_(schema["definitions"]) {}
 
   [[nodiscard]] SchemaNodes alternatives(const Json& schema) const { return alternatives_of(schema, definitions_); }
 
@@ -77,7 +77,7 @@ std::string range_of(const Json& one) {
 }
 
 /// The values and the fields that a field takes.
-void add_values(Json& help, const Walk& walk, const Json& schema) {
+void add_values(Json& help, const FieldWalk& walk, const Json& schema) {
   Json values = Json::object(), fields = Json::object();
   for (const Json* one : walk.alternatives(schema)) {
     const std::string type = one->value("type", "");
@@ -93,7 +93,7 @@ void add_values(Json& help, const Walk& walk, const Json& schema) {
   if (!fields.empty()) help["fields"] = std::move(fields);
 }
 
-Json help_of(const SchemaField& field, const Walk& walk) {
+Json help_of(const SchemaField& field, const FieldWalk& walk) {
   Json help{{"field", field.pointer}, {"meaning", field.schema->value("description", "")}};
   if (field.schema->contains("default")) help["default"] = (*field.schema)["default"];
   add_values(help, walk, *field.schema);
@@ -104,7 +104,7 @@ Json help_of(const SchemaField& field, const Walk& walk) {
 
 std::vector<Json> field_help(const std::string& name) {
   const Json schema = scenario_schema();
-  const Walk walk(schema);
+  const FieldWalk walk(schema);
   struct Found {
     Json help;
     std::vector<std::string> kinds;
@@ -132,7 +132,7 @@ std::vector<Json> field_help(const std::string& name) {
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
   const Json schema = scenario_schema();
-  Walk(schema).visit(schema, "", [&](const SchemaField& field) {
+  FieldWalk(schema).visit(schema, "", [&](const SchemaField& field) {
     std::string name = field.pointer.substr(field.pointer.rfind('/') + 1);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   });

@@ -38,7 +38,7 @@ struct FitOptions {
 };
 
 /// The fields that texts of --constant name.
-std::vector<Field> fields_of(const std::vector<std::string>& constants) {
+std::vector<Field> constant_fields(const std::vector<std::string>& constants) {
   constexpr const char* kOption = "--constant";
   std::vector<Field> fields;
   for (const std::string& text : constants) {
@@ -239,7 +239,7 @@ LeftOut leave_out(const Training& all, const std::string& axis, const std::vecto
 }
 
 int run(const FitOptions& options, const Invocation& invocation) {
-  const std::vector<Field> fields = fields_of(options.constants);
+  const std::vector<Field> fields = constant_fields(options.constants);
   const std::string part = options.part.empty() ? "" : part_to_write(fields);
   if (options.part == "-") throw UsageError("--write", "- is no file: a stack is named like its file");
   const std::vector<std::filesystem::path> files = suite_files(options.suites);

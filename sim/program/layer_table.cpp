@@ -17,7 +17,7 @@
 namespace stepcast {
 namespace {
 
-struct Row {
+struct LayerRow {
   std::string name;
   Json shape;
   std::vector<GradientTensor> gradients;
@@ -27,8 +27,8 @@ struct Row {
 };
 
 struct Rows {
-  std::vector<Row> layers;
-  Row total;
+  std::vector<LayerRow> layers;
+  LayerRow total;
   std::size_t tensors = 0;
   Seconds update{};
 };
@@ -40,14 +40,14 @@ Rows rows_of(const WorkloadTable& table) {
   rows.update = timed.update;
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
-    Row row{layer.name,
-            write_value(*layer.shape),
-            layer.gradients,
-            0,
-            weight_macs(*layer.shape),
-            attention_macs(*layer.shape),
-            timed.layers[i].forward,
-            timed.layers[i].backward};
+    LayerRow row{layer.name,
+                 write_value(*layer.shape),
+                 layer.gradients,
+                 0,
+                 weight_macs(*layer.shape),
+                 attention_macs(*layer.shape),
+                 timed.layers[i].forward,
+                 timed.layers[i].backward};
     for (const GradientTensor& tensor : layer.gradients) row.parameters += tensor.elements;
     rows.tensors += layer.gradients.size();
     rows.total.parameters += row.parameters;
@@ -97,7 +97,7 @@ std::string layer_table_text(const WorkloadTable& table) {
   const bool times = table.profile.has_value();
   std::vector<std::array<std::string, 7>> cells{
       {"layer", "kind", "parameters", "MACs", "forward", "backward", "shape"}};
-  for (const Row& row : rows.layers) {
+  for (const LayerRow& row : rows.layers) {
     const double macs = row.weight_macs + row.attention_macs;
     cells.push_back({row.name, row.shape["kind"].get<std::string>(),
                      row.parameters ? grouped(static_cast<double>(row.parameters)) : "", macs > 0 ? grouped(macs) : "",
@@ -169,7 +169,7 @@ Json layer_table_json(const WorkloadTable& table) {
     json["totals"]["backward"] = exact_text(rows.total.backward);
     json["totals"]["update"] = exact_text(rows.update);
   }
-  for (const Row& row : rows.layers) {
+  for (const LayerRow& row : rows.layers) {
     Json layer{{"name", row.name},
                {"shape", row.shape},
                {"parameters", row.parameters},

@@ -116,11 +116,11 @@ std::vector<double> scores_at(const StudyPoint& point, const Suspect& suspect, S
 /// The value at which the forecast becomes the measured step, the one nearest to the present value. None if the step
 /// never does, or jumps over it, as where an algorithm changes.
 std::optional<double> value_for(const StudyPoint& point, const Suspect& suspect, Seconds measured, int jobs) {
-  constexpr std::size_t kGrid = 25;
+  constexpr std::size_t kValues = 25;
   constexpr int kMostRounds = 100;  // only a broken search takes more
   constexpr double kNear = 1e-3;
   const AxisRange range{suspect.from, suspect.to, false, nullptr};
-  CrossoverSearch search(range, grid_values(range, kGrid), 2, kMeasured);
+  CrossoverSearch search(range, grid_values(range, kValues), 2, kMeasured);
   for (int round = 0; round < kMostRounds; ++round) {
     const auto requests = search.requests();
     if (requests.empty()) break;

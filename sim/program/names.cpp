@@ -30,7 +30,7 @@ std::vector<Candidate> scenario_names() {
 }
 
 /// The study on the line so far.
-Study study_on(const Asked& asked) {
+Study study_on(const TypedPlace& asked) {
   StudyOptions options;
   const std::vector<std::string>& words = asked.words;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -42,7 +42,7 @@ Study study_on(const Asked& asked) {
 }
 
 /// "workers=16" of all axes, or "workers" alone.
-std::vector<Candidate> axes_of(const Asked& asked, bool with_values) {
+std::vector<Candidate> axes_of(const TypedPlace& asked, bool with_values) {
   std::vector<Candidate> found;
   const Study study = study_on(asked);
   for (std::size_t axis = 0; axis < study.axes.size(); ++axis) {
@@ -60,7 +60,7 @@ std::vector<Candidate> goals() {
   return names;
 }
 
-Candidates argument_values(const Asked& asked) {
+Candidates argument_values(const TypedPlace& asked) {
   if (asked.command == "list" || asked.command == "schema") return {};  // their checks have all names
   if (asked.command == "merge") return {.words = {}, .files = true};
   if (asked.command == "validate" || asked.command == "fit") return {.words = on_shelf("suites"), .files = true};
@@ -68,7 +68,7 @@ Candidates argument_values(const Asked& asked) {
   return {.words = scenario_names(), .files = true};
 }
 
-Candidates values(const Asked& asked) {
+Candidates values(const TypedPlace& asked) {
   static const std::map<std::string, std::string> kShelves = {
       {"--workload", "workloads"},  {"--cluster", "clusters"}, {"--stack", "stacks"}, {"--compressor", "compressors"},
       {"--strategy", "strategies"}, {"--profile", "profiles"}, {"--gpu", "profiles"}};
@@ -85,7 +85,7 @@ Candidates values(const Asked& asked) {
 
 }  // namespace
 
-Candidates known_values(const Asked& asked) {
+Candidates known_values(const TypedPlace& asked) {
   try {
     return values(asked);
   } catch (const std::exception&) {

@@ -6,6 +6,6 @@
 namespace stepcast {
 
 /// Names, JSON pointers, metrics, and axes of the study on the line. Never throws: a fault has no candidates.
-Candidates known_values(const Asked& asked);
+Candidates known_values(const TypedPlace& asked);
 
 }  // namespace stepcast

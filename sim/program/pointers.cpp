@@ -12,9 +12,9 @@ namespace stepcast {
 namespace {
 
 /// A scenario's schema, walked along a pointer.
-class Walk {
+class PointerWalk {
  public:
-  explicit Walk(const Json& schema) : definitions_(&schema["definitions"]), at_(nodes_of(schema)) {}
+  explicit PointerWalk(const Json& schema) : definitions_(&schema["definitions"]), at_(nodes_of(schema)) {}
 
   void step(const std::string& name) {
     SchemaNodes below;
@@ -70,7 +70,7 @@ std::string shelf_of_field(const std::string& name) {
   return "";
 }
 
-std::vector<Candidate> values_at(const Walk& walk, const std::string& name) {
+std::vector<Candidate> values_at(const PointerWalk& walk, const std::string& name) {
   std::vector<Candidate> values = walk.values();
   const std::string shelf = shelf_of_field(name);
   if (shelf.empty() || shelf == "scenarios" || shelf == "suites") return values;
@@ -87,7 +87,7 @@ Candidates pointers_at(const std::string& partial, bool with_values) {
   const std::string pointer = partial.substr(0, equals);
   if (!pointer.empty() && pointer.front() != '/') return found;
   const Json schema = scenario_schema();
-  Walk walk(schema);
+  PointerWalk walk(schema);
   std::string name;
   std::size_t from = 1;
   for (auto to = pointer.find('/', from); to != std::string::npos; to = pointer.find('/', from = to + 1))
@@ -101,7 +101,7 @@ Candidates pointers_at(const std::string& partial, bool with_values) {
   }
   const std::string folder = pointer.substr(0, std::min(from, pointer.size()));
   for (const auto& [field, meaning] : walk.fields()) {
-    Walk below = walk;
+    PointerWalk below = walk;
     below.step(field);
     const std::string path = (folder.empty() ? "/" : folder) + field;
     if (!below.fields().empty()) found.words.push_back({path + "/", meaning});

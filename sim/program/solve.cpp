@@ -22,7 +22,7 @@ namespace stepcast {
 namespace {
 
 /// Only a broken search takes more rounds. There are three questions, and each may halve a bracket in each round.
-constexpr int kMostRounds = 300;
+constexpr int kMostSolveRounds = 300;
 
 struct SolveOptions : AlongOptions {
   std::string goal;
@@ -92,10 +92,10 @@ Solutions find(const std::optional<Goal>& goal, double near, const Study& study,
       begin(points, field, grid, found.goal ? std::optional(score_of(*found.metric, *found.goal)) : std::nullopt, near);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
-  if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
+  if (!close_in(points, all.searches.size(), search, asked, kMostSolveRounds))
     found.notes.push_back(
         {NoteCode::search_ended,
-         fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds)});
+         fmt::format("the search ended after {} rounds with some values not closed in on", kMostSolveRounds)});
   for (std::size_t i = 0; i < all.searches.size(); ++i)
     found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
   found.replayed = points.is_replayed();

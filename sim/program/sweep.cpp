@@ -63,7 +63,7 @@ std::vector<OutputFile> output_files(const SweepOptions& options, const std::opt
   return files;
 }
 
-std::optional<Shard> shard_of(const SweepOptions& options) {
+std::optional<Shard> shard_asked(const SweepOptions& options) {
   if (options.shard.empty()) {
     if (!options.shard_file.empty()) throw UsageError("--shard-file", "wants --shard");
     return {};
@@ -262,7 +262,7 @@ void add_sweep(Command& program, Invocation& invocation) {
       "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
       "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
   command.callback([options, &invocation] {
-    const auto shard = shard_of(*options);
+    const auto shard = shard_asked(*options);
     // A shard is answered by one process, even inside an MPI job of several.
     invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);
   });
