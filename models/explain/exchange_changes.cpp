@@ -137,6 +137,13 @@ class ExchangeChanges {
     carriers(here);
     scopes();
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
+    if (x.averaging_steps > 0) changes_.add(kTraining, "workers wait for averages", here, &X::averaging_steps, 0);
+    else
+      changes_.add(kTraining, fmt::format("averages travel during the next {} steps", x.steps), here,
+                   &X::averaging_steps, x.steps);
+    if (const int more = std::min(x.steps, 4 * x.fragments); more > x.fragments)
+      changes_.add(kTraining, fmt::format("averaged in {} fragments, one after the other", more), here, &X::fragments,
+                   more);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
 

@@ -336,6 +336,8 @@ struct LocalSgdStrategy {
   CollectiveChoice collective{};
   Carrier carrier = Carrier::automatic;
   double outer_update_factor = 0.0;
+  int fragments = 1;
+  int averaging_steps = 0;
 
   template <class V>
   static void describe(V& v, LocalSgdStrategy& x) {
@@ -351,6 +353,11 @@ struct LocalSgdStrategy {
         "outer_update_factor", x.outer_update_factor,
         "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none",
         non_negative);
+    v.optional("fragments", x.fragments, "P: parts of whole tensors, each averaged every H steps, in turn",
+               between(1, 10000));
+    v.optional("averaging_steps", x.averaging_steps,
+               "τ: steps that workers make while an average travels, before they use it; 0: they wait",
+               between(0, 10000));
   }
   bool operator==(const LocalSgdStrategy&) const = default;
 };

@@ -23,7 +23,11 @@ std::string staleness_of(const Strategy& strategy) {
   }
   if (const auto* pipe = std::get_if<PipelinedStrategy>(&strategy); pipe && pipe->width > 1)
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy)) return fmt::format("{} local steps", local->steps);
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy))
+    return fmt::format(
+        "{} local steps{}{}", local->steps,
+        local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
+        local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (std::holds_alternative<GossipStrategy>(strategy)) return "gossip";
   return "synchronous";
 }

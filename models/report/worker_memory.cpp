@@ -82,7 +82,9 @@ struct MemoryOf {
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
-    return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}, {}};
+    // Fragments whose averages travel while workers compute have a copy.
+    const double traveling = std::ceil(1.0 * x.averaging_steps * x.fragments / x.steps) / x.fragments;
+    return {n * ((compressed || outer ? 2.0 : 1.0) + std::min(1.0, traveling)), n, outer ? s + n : s, {}, {}};
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
   WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }

@@ -52,7 +52,20 @@ class StrategyChecker {
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
       too_many_passes(reduces ? "gradients reduced after every pass" : "sharded parameters", kMostPasses);
   }
-  void operator()(const LocalSgdStrategy& x) { sum_of_gradients(x.collective); }
+  void operator()(const LocalSgdStrategy& x) {
+    sum_of_gradients(x.collective);
+    const auto in_a_round = [&](const char* field, int value) {
+      if (value > x.steps)
+        fault(fmt::format("/strategy/{}", field), fmt::format("{} with {} steps", value, x.steps),
+              "at most the number of steps from one averaging to the next");
+    };
+    in_a_round("fragments", x.fragments);
+    in_a_round("averaging_steps", x.averaging_steps);
+    const std::size_t tensors = workload_ ? workload_->gradients.size() : 0;
+    if (tensors > 0 && static_cast<std::size_t>(x.fragments) > tensors)
+      fault("/strategy/fragments", fmt::format("{} fragments of {} tensors", x.fragments, tensors),
+            "at most one fragment a tensor", "give the workload a tensor for each layer");
+  }
   void operator()(const GossipStrategy&) {}
   void operator()(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);

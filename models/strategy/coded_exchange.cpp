@@ -131,6 +131,12 @@ class Exchanges {
   std::optional<Seconds> whole_;  ///< counted in the first encoding
 };
 
+/// The tasks without kNoTask.
+std::vector<TaskId> known(std::vector<TaskId> tasks) {
+  std::erase(tasks, kNoTask);
+  return tasks;
+}
+
 }  // namespace
 
 namespace {
@@ -199,18 +205,19 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
     const bool sums = stage.work == CodedStage::Work::sum;
     const TaskId again = graph.add_task({numbered(sums ? "decode and add" : "encode again", i, buckets.size()),
                                          sums ? Phase::decode : Phase::encode, ComputeWork{stage.encode}, codec});
-    graph.depend(again, ready);
+    if (ready != kNoTask) graph.depend(again, ready);
     ready = again;
   }
   for (const CollectiveCall& call : stage.collectives)
     ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, buckets.size()), call,
-                           negotiation, end == kNoTask ? std::vector{ready} : std::vector{ready, end});
+                           negotiation, known({ready, end}));
   return ready;
 }
 
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
                   std::size_t i, std::size_t buckets, Seconds negotiation, TaskId ready) {
-  return call ? add_negotiated(graph, communication, numbered(name, i, buckets), *call, negotiation, {ready}) : ready;
+  if (!call) return ready;
+  return add_negotiated(graph, communication, numbered(name, i, buckets), *call, negotiation, known({ready}));
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,

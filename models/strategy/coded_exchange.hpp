@@ -59,7 +59,7 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
 
 /// Adds stage s of bucket i: its encoding, except for the first stage, and its collectives. Returns its last task.
 /// @param negotiation  ν of each collective
-/// @param ready  the task after which the stage may begin
+/// @param ready  the task after which the stage may begin, if any
 /// @param end    another task, if any, before which nothing may be sent
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);

@@ -29,6 +29,7 @@ ALIASES = [
     ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
     ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded` and `codec.scope` two-hop"),
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
+    ("4-bit averages of Streaming DiLoCo (Douillard et al. 2025)", "`qsgd`", "with strategy `local-sgd`, its `fragments` and `averaging_steps`"),
     ("mixed precision (AMP)", "workload `dtype` fp16 or bf16", "gradients of two bytes"),
     ("Pufferfish", "workload `variant` pufferfish", "trains factors instead of compressing gradients"),
 ]

@@ -205,7 +205,7 @@ TEST_CASE("a measured codec's time counts each tensor of a unit, and elements of
   strategy.exchange.grouping = Grouping::whole_model;
   Scenario scenario = sharded(machines(), strategy, EightBit{}, CodecScope::machines);
   DeviceProfile device = *scenario.codec.device;
-  device.codecs.push_back({.method = "8-bit", .per_tensor = 1_ms, .per_element = 1_ns});
+  device.codecs.push_back({.method = "8-bit", .per_tensor = 1_ms, .per_element = 1_ns, .source = "made up"});
   scenario.codec.device = device;
   const double gather = price_of(machines(), Operation::all_gather, 8_MB);
   require_close(gather + 0.050 + inside(8e6) + 0.0025 + between(250002) + 0.0005, step_time(scenario, matrices(2)),

@@ -123,6 +123,76 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
   CHECK(build_step_graph(scenario_of(cluster, strategy), w).tasks.size() == 3 + 1);
 }
 
+TEST_CASE("averages travel while workers make further steps") {
+  // A step of 92 ms; ring of 100 MB among 4 at 10 Gb/s: 120 ms; H = 8; an outer update of 1.5·2 ms.
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const auto step = [&](int steps, int averaging_steps, double outer) {
+    LocalSgdStrategy strategy = every(steps, outer);
+    strategy.averaging_steps = averaging_steps;
+    return step_time(scenario_of(star_cluster(4, 10_Gbps), strategy), w);
+  };
+  require_close(0.0955, step(8, 1, 0), 1e-12, "92 + (120 - 92)/8 ms: used after one more step");
+  require_close(0.095875, step(8, 1, 1.5), 1e-12, "92 + (28 + 3)/8 ms");
+  require_close(0.092, step(8, 2, 0), 1e-12, "120 ms behind two steps of 92 ms");
+  require_close(0.092375, step(8, 8, 1.5), 1e-12, "92 + 3/8 ms: used a whole round late, as in CoCoD-SGD");
+  require_close(0.120, step(1, 1, 0), 1e-12, "one average follows the other, 120 ms each");
+}
+
+TEST_CASE("averages in flight: (H - tau)·c + max(tau·c, T) + o·u for H steps") {
+  property(
+      "any star and step c, tau from 0 to H",
+      [] {
+        const Cluster cluster = random_star();
+        const Workload w = random_workload();
+        LocalSgdStrategy strategy = every(integer_between(1, 40), coin() ? real_between(0, 3) : 0);
+        strategy.averaging_steps = integer_between(0, strategy.steps);
+        const double c = w.compute().si(), T = ring_all_reduce(cluster, w.gradient_bytes.si()), H = strategy.steps,
+                     tau = strategy.averaging_steps;
+        // The next average is sent after the rest of the round.
+        const double round = (H - tau) * c + std::max(tau * c, T) + strategy.outer_update_factor * w.update.si();
+        const Scenario scenario = scenario_of(cluster, strategy);
+        const StepForecast f = forecast(scenario, w);
+        assert_close(round / H, f.step.si(), 1e-9, fmt::format("H={} tau={}", H, tau));
+        assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+        RC_ASSERT(lower_bound(scenario, w, build_step_graph(scenario, w)).step <= f.step * (1 + 1e-9));
+      },
+      1000);
+}
+
+TEST_CASE("fragments are averaged one after the other") {
+  // 40 MB and 60 MB among 2; H = 5 steps of 92 ms. Fragment 1 is sent after ceil(5/2) = 3 steps, fragment 2 after 5.
+  const Workload w = workload_of(30_ms, {{40e6, 0.02}, {60e6, 0.04}}, 0_s, 2_ms);
+  const auto step = [&](double bandwidth, int averaging_steps, const Compressor& compressor) {
+    LocalSgdStrategy strategy = every(5);
+    strategy.fragments = 2;
+    strategy.averaging_steps = averaging_steps;
+    return step_time(scenario_of(star_cluster(2, BytesPerSecond(bandwidth)), strategy, compressor), w);
+  };
+  require_close(0.112, step(1e9, 0, NoCompressor{}), 1e-12, "92 + (40 + 60)/5 ms: workers wait for both");
+  require_close(0.092, step(1e9, 1, NoCompressor{}), 1e-12, "40 and 60 ms behind a step each");
+  require_close(0.0976, step(0.5e9, 1, NoCompressor{}), 1e-12, "of 80 and 120 ms 28 are not hidden: 92 + 28/5 ms");
+  require_close(0.1352, step(0.25e9, 1, NoCompressor{}), 1e-12, "160 - 92 and 240 - 92: 92 + (68 + 148)/5 ms");
+  require_close(0.1032, step(0.25e9, 2, NoCompressor{}), 1e-12, "160 are hidden by 184, of 240 remain 56: 92 + 56/5");
+  // Kernels run between steps and hide nothing: 0.75 ns/B of 100 MB.
+  const RatioCompressor codec{1.0, 0.5_ns_per_B, 0.25_ns_per_B};
+  require_close(0.107, step(1e9, 1, codec), 1e-12, "92 + 75/5 ms");
+}
+
+TEST_CASE("a fragment has the tensors whose middle lies in its part of all bytes") {
+  // 100 bytes in three fragments, cut at 33.3 and 66.7. Middles are at 5, 30, 65 and 90.
+  const Workload w = workload_of(1_ms, {{10, 1e-3}, {40, 1e-3}, {30, 1e-3}, {20, 1e-3}}, 0_s, 0_s);
+  LocalSgdStrategy strategy = every(3);
+  strategy.fragments = 3;
+  for (const auto& [grouping, sent] : {std::pair(Grouping::whole_model, std::vector<double>{50, 30, 20}),
+                                       std::pair(Grouping::per_tensor, std::vector<double>{10, 40, 30, 20})}) {
+    strategy.grouping = grouping;
+    std::vector<double> bytes;
+    for (const Task& task : build_step_graph(scenario_of(star_cluster(2, 10_Gbps), strategy), w).tasks)
+      if (const auto* work = std::get_if<CollectiveWork>(&task.work)) bytes.push_back(work->call.bytes.si());
+    CHECK(bytes == sent);
+  }
+}
+
 TEST_CASE("local SGD compresses the steps' changes, as all-reduce does gradients") {
   // 1000 x 1000 elements, 20 ms of backward; an exchange adds as much to each H-th step as to each of all-reduce's
   // steps here.

@@ -44,6 +44,10 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
         20_MB);  // one anchor serves both
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
+  // Averages in flight are copies: all of them, or ceil(2·4/8) = 1 of 4 fragments.
+  CHECK(memory_of(LocalSgdStrategy{.steps = 8, .averaging_steps = 8}, three_units()).parameters == 20_MB);
+  CHECK(memory_of(LocalSgdStrategy{.steps = 8, .fragments = 4, .averaging_steps = 2}, three_units()).parameters ==
+        12.5_MB);
 }
 
 TEST_CASE("servers keep the optimizer's state, unless workers update") {

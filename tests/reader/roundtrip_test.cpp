@@ -177,7 +177,11 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   codec.whole_vectors = false;  // one of two, and the other may match
   const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
-  if (auto* x = std::get_if<LocalSgdStrategy>(&strategy)) x->carrier = Carrier::automatic;
+  if (auto* x = std::get_if<LocalSgdStrategy>(&strategy)) {
+    x->carrier = Carrier::automatic;
+    x->fragments = 1 + x->fragments % std::min(2, x->steps);  // the workload has two tensors
+    x->averaging_steps %= x->steps + 1;
+  }
   if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
     x->carrier = Carrier::automatic;
     if (two_stages) codec.sharing = GpuSharing::fair;

@@ -48,7 +48,8 @@ Strategy random_strategy(int p) {
     case 3:
       return LocalSgdStrategy{.steps = integer_between(1, 5),
                               .grouping = exchange.grouping,
-                              .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+                              .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
+                              .averaging_steps = coin() ? 1 : 0};
     case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     case 5: {
       ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)),

@@ -46,6 +46,9 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
       for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
         cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor,
                               fmt::format("local SGD {}", name_of(grouping))));
+      for (const int averaging_steps : {1, 3})
+        cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .fragments = 2, .averaging_steps = averaging_steps},
+                              compressor, fmt::format("fragments, tau={}", averaging_steps)));
       if (has_several_stages(compressor)) continue;
       for (const bool two_way : {false, true}) {
         ParameterServerStrategy server;
@@ -96,6 +99,8 @@ TEST_CASE("compressed between machines: replay equals equations") {
       for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
         add(p, 1, AllReduceStrategy{.exchange = {.grouping = grouping}}, compressor, "between machines");
         add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, "local SGD between machines");
+        add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping, .fragments = 2, .averaging_steps = 2}, compressor,
+            "fragments between machines");
       }
   for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
     for (const int p : {4, 8, 12})

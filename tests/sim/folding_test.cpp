@@ -229,7 +229,8 @@ TEST_CASE("every strategy folds exactly") {
           case 3:
             strategy = LocalSgdStrategy{.steps = integer_between(1, 5),
                                         .grouping = any_exchange().grouping,
-                                        .outer_update_factor = coin() ? 1.0 : 0.0};
+                                        .outer_update_factor = coin() ? 1.0 : 0.0,
+                                        .averaging_steps = coin() ? 1 : 0};
             break;
           default: {
             ParameterServerStrategy s;

@@ -374,6 +374,23 @@ TEST_CASE("local SGD in closed form") {
   require_close(exchange / 4.0, exposed(answers[0].replay.breakdown), 1e-9, "all communication is exposed");
 }
 
+TEST_CASE("averages in flight and in fragments: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const int steps : {3, 8})
+      for (const int fragments : {1, 2, 3})
+        for (const int averaging_steps : {0, 1, 2, steps})
+          for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
+            cases.push_back(
+                {fmt::format("p={} H={} P={} tau={} {}", p, steps, fragments, averaging_steps, name_of(grouping)),
+                 scenario_of(star(p), LocalSgdStrategy{.steps = steps,
+                                                       .grouping = grouping,
+                                                       .outer_update_factor = p % 2 == 0 ? 1.5 : 0,
+                                                       .fragments = fragments,
+                                                       .averaging_steps = averaging_steps})});
+  require_all_same(cases);
+}
+
 TEST_CASE("accumulated gradients: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 2, 5, 8})
@@ -459,7 +476,8 @@ TEST_CASE("property: replay equals equations on random synchronous, pipelined an
         if (coin())
           scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9),
                                                .grouping = exchange.grouping,
-                                               .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+                                               .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
+                                               .averaging_steps = coin() ? 1 : 0};
         if (coin()) table.accumulation = integer_between(1, 5);
         scenario.workload = std::make_shared<const WorkloadTable>(table);
         scenario.evaluation.max_steps = 2000;
