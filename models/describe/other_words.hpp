@@ -23,7 +23,7 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
 /// similar spelling. Returns "" if no key is similar.
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys);
 
-/// What `word` means here, for a message: "that is "width" or "ratio" here", or the advice for what stepcast does not
+/// The meaning of `word` here, for a message: "that is "width" or "ratio" here", or the advice for what stepcast does not
 /// have. Returns "" for a word that no other tool has.
 std::string words_here(std::string_view word);
 

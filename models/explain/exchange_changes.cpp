@@ -6,6 +6,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -139,11 +140,9 @@ class ExchangeChanges {
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
     if (x.averaging_steps > 0) changes_.add(kTraining, "workers wait for averages", here, &X::averaging_steps, 0);
     else
-      changes_.add(kTraining, fmt::format("averages travel during the next {} steps", x.steps), here,
+      changes_.add(kTraining, fmt::format("averages travel during the next {}", steps_text(x.steps)), here,
                    &X::averaging_steps, x.steps);
-    if (const int more = std::min(x.steps, 4 * x.fragments); more > x.fragments)
-      changes_.add(kTraining, fmt::format("averaged in {} fragments, one after the other", more), here, &X::fragments,
-                   more);
+    fragments(x);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
 
@@ -174,6 +173,20 @@ class ExchangeChanges {
   }
 
  private:
+  static std::string steps_text(int steps) { return steps == 1 ? "step" : fmt::format("{} steps", steps); }
+
+  /// Fragments whose averages travel until the next one is sent, at least.
+  void fragments(const LocalSgdStrategy& x) {
+    const auto here = strategy_of(x);
+    const auto tensors = static_cast<int>(make_workload(s_).gradients.size());
+    const int more = std::min({x.steps, tensors, 4 * x.fragments, 1000});
+    if (more <= x.fragments) return;
+    const int delay = std::max(x.averaging_steps, x.steps / more);
+    changes_.add(
+        kTraining, fmt::format("averaged in {} fragments, each during the next {}", more, steps_text(delay)),
+        {setting(here, &LocalSgdStrategy::fragments, more), setting(here, &LocalSgdStrategy::averaging_steps, delay)});
+  }
+
   void groupings(const Place<Exchange>& here) {
     const Exchange& x = here.part;
     changes_.add_others(kExecution, here, &Exchange::grouping, kByName);

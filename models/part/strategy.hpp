@@ -353,8 +353,8 @@ struct LocalSgdStrategy {
         "outer_update_factor", x.outer_update_factor,
         "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none",
         non_negative);
-    v.optional("fragments", x.fragments, "P: parts of whole tensors, each averaged every H steps, in turn",
-               between(1, 10000));
+    v.optional("fragments", x.fragments, "P: parts of whole tensors or buckets, each averaged every H steps, in turn",
+               between(1, 1000));
     v.optional("averaging_steps", x.averaging_steps,
                "τ: steps that workers make while an average travels, before they use it; 0: they wait",
                between(0, 10000));

@@ -12,6 +12,7 @@
 #include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/strategy/fragments.hpp"
 #include "models/scenario/whole_tensors.hpp"
 
 namespace stepcast {
@@ -141,6 +142,20 @@ void add_empty_shards(const Scenario& scenario, const Workload& workload, Notes&
                    fmt::format("{} of {} shards hold nothing: balance greedy assigns whole tensors, and there {} {}; "
                                "/strategy/balance split cuts them over all shards",
                                server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors)});
+}
+
+/// Notes fragments without parameters: a large tensor or bucket has one fragment, and the place of others.
+void add_empty_fragments(const Scenario& scenario, const Workload& workload, Notes& notes) {
+  const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
+  if (!local || local->fragments == 1) return;
+  const int filled = static_cast<int>(fragments_of(*local, workload).size());
+  if (filled == local->fragments) return;
+  notes.push_back(
+      {NoteCode::empty_fragments,
+       fmt::format(
+           "{} of {} fragments are empty: a fragment has whole {}, some of which are larger than a {}th of all parameters",
+           local->fragments - filled, local->fragments, local->grouping == Grouping::bucketed ? "buckets" : "tensors",
+           local->fragments)});
 }
 
 /// Notes sharding groups that end in the middle of machines: two of them gather over one machine's NICs.
@@ -325,6 +340,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_other_gpu(scenario, report.notes);
   add_mixed_precision(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
+  if (trains(scenario)) add_empty_fragments(scenario, workload, report.notes);
   const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
                              std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)

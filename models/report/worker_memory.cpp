@@ -7,6 +7,7 @@
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/whole_tensors.hpp"
+#include "models/strategy/fragments.hpp"
 #include "models/strategy/quantized_gather.hpp"
 #include "models/workload/layer_work.hpp"
 
@@ -82,9 +83,10 @@ struct MemoryOf {
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
-    // Fragments whose averages travel while workers compute have a copy.
-    const double traveling = std::ceil(1.0 * x.averaging_steps * x.fragments / x.steps) / x.fragments;
-    return {n * ((compressed || outer ? 2.0 : 1.0) + std::min(1.0, traveling)), n, outer ? s + n : s, {}, {}};
+    // Of parameters in flight there is the message, and without the parameters of the start also a copy as they were sent:
+    // their change since then is added to the average.
+    const double copies = compressed || outer ? 1 : 2;
+    return {n * (compressed || outer ? 2.0 : 1.0) + most_in_flight(x, workload) * copies, n, outer ? s + n : s, {}, {}};
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
   WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }

@@ -56,7 +56,8 @@ class StrategyChecker {
     sum_of_gradients(x.collective);
     const auto in_a_round = [&](const char* field, int value) {
       if (value > x.steps)
-        fault(fmt::format("/strategy/{}", field), fmt::format("{} with {} steps", value, x.steps),
+        fault(fmt::format("/strategy/{}", field),
+              fmt::format("{} with {} step{}", value, x.steps, x.steps == 1 ? "" : "s"),
               "at most the number of steps from one averaging to the next");
     };
     in_a_round("fragments", x.fragments);

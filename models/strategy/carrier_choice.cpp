@@ -10,22 +10,30 @@
 namespace stepcast {
 namespace {
 
-/// The end of an isolated step, in which tasks wait for their stream and for the tasks before them.
-Seconds isolated_step(const StepGraph& graph, const ClusterPrices& prices) {
-  std::vector<std::vector<TaskId>> waits_for(graph.tasks.size());
-  for (const Dependency& d : graph.dependencies)
-    if (d.lag == 0) waits_for[d.after].push_back(d.before);
-  std::vector<Seconds> ends, free(graph.streams.size());
-  Seconds last{};
+/// The time of a step in the long run, on workers of speed 1. Tasks wait for their stream and for the tasks before them.
+/// The mean is over as many runs of the template as were left out before, so that a first round's wait does not count.
+Seconds mean_step(const StepGraph& graph, const ClusterPrices& prices) {
+  constexpr int kRuns = 8;
+  std::vector<std::vector<Dependency>> waits_for(graph.tasks.size());
+  for (const Dependency& d : graph.dependencies) waits_for[d.after].push_back(d);
+  std::vector<Seconds> times;
   for (const Task& task : graph.tasks) {
-    Seconds& stream = free[task.worker_stream];
-    for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[before]);
     const auto* compute = std::get_if<ComputeWork>(&task.work);
-    stream += compute ? compute->duration : exchange_price(task.work, graph, prices).total();
-    ends.push_back(stream);
-    last = std::max(last, stream);
+    times.push_back(compute ? compute->duration : exchange_price(task.work, graph, prices).total());
   }
-  return last / static_cast<double>(graph.local_steps);
+  std::vector<std::vector<Seconds>> ends;  // of each run's tasks
+  std::vector<Seconds> free(graph.streams.size()), last;
+  for (int run = 0; run < 2 * kRuns; ++run) {
+    ends.emplace_back(graph.tasks.size());
+    for (std::size_t task = 0; task < graph.tasks.size(); ++task) {
+      Seconds& stream = free[graph.tasks[task].worker_stream];
+      for (const Dependency& d : waits_for[task])
+        if (d.lag <= run) stream = std::max(stream, ends[run - d.lag][d.before]);
+      ends[run][task] = stream += times[task];
+    }
+    last.push_back(*std::max_element(ends[run].begin(), ends[run].end()));
+  }
+  return (last.back() - last[kRuns - 1]) / (1.0 * kRuns * graph.local_steps);
 }
 
 }  // namespace
@@ -39,7 +47,7 @@ StepGraph with_cheapest_carrier(const GraphInput& input, Carrier carrier,
     return build(Carrier::sum_or_gather);
   const Carrier in_parts = traits.votes ? Carrier::all_to_all : Carrier::all_to_all_once;
   StepGraph whole = build(Carrier::all_gather), parts = build(in_parts);
-  const Seconds gathered = isolated_step(whole, input.prices), summed = isolated_step(parts, input.prices);
+  const Seconds gathered = mean_step(whole, input.prices), summed = mean_step(parts, input.prices);
   const auto text = [](Carrier taken, Seconds time, Carrier other, Seconds longer) {
     return fmt::format("{}: {} a step, for {} by {}", name_of(taken), human_text(time), human_text(longer),
                        name_of(other));

@@ -9,7 +9,7 @@
 namespace stepcast {
 namespace {
 
-/// What the GPU or the link does next for one bucket.
+/// The next work of the GPU or the link for one bucket.
 struct BucketWork {
   enum class Kind { backward, sum, encode, message };
   Kind kind = Kind::backward;

@@ -1,4 +1,4 @@
-// The scene of a replay: the simulated participants and messages, and the SimGrid hosts they use.
+// A simulated cluster of a replay: its participants and messages, and the SimGrid hosts they use.
 //
 // Full: every worker and shard takes part, and every message is a flow. Folded: one of each class takes part
 // (folding.hpp), on a platform with one link for each class of links.

@@ -184,7 +184,7 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
     CHECK(judged.largest_error < 0.15);
   }
   // The 90 % quantile of twelve lies at place 9.9 of 0 to 11. For |normal|, the eleventh of twelve is expected at 1.504
-  // and the tenth at 1.242 (Blom: the distribution there is (k - 0.375)/12.25). That gives 1.477 deviations. The fitted
+  // and the tenth at 1.242 (Blom: the distribution there is (k - 0.375)/12.25). The result is 1.477 deviations. The fitted
   // line adds a factor, the root of 1 + 2/28: 3.06 %. By 200 draws, it is within 0.05 %. The 95 % quantile would be 3.5
   // %.
   double sum = 0;

@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(found) == 6 and all(len(group["seconds"]) == 6 for group in found.values())
     for group in found.values():
         close(plot.fitted_time(kernel, group["bytes"], 0), sorted(group["seconds"])[2])  # twice 0.99, 1, 1.01
-    # 8 kB take 9.008 us. That stays, since it is less than 2 us above a launch of 10 us. For two passes, half of it is
+    # 8 kB take 9.008 us. This time stays, since it is less than 2 us above a launch of 10 us. For two passes, half of it is
     # enough.
     document["launch_overhead"]["value"] = "10us"
     found = plot.read_samples(profile, document)

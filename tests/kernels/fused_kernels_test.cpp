@@ -2,7 +2,7 @@
 // taken.
 #include <algorithm>
 
-#include "tests/kernels/references.hpp"
+#include "tests/kernels/host_references.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

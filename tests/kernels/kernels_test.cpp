@@ -10,7 +10,7 @@
 #include "kernels/code/quantizers.hpp"
 #include "kernels/cpu/lists.hpp"
 #include "models/compressor/compressor.hpp"
-#include "tests/kernels/references.hpp"
+#include "tests/kernels/host_references.hpp"
 #include "tests/kernels/total.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/test_compressors.hpp"

@@ -3,7 +3,7 @@
 
 #include "kernels/code/triplets.hpp"
 #include "kernels/cpu/singular.hpp"
-#include "tests/kernels/references.hpp"
+#include "tests/kernels/host_references.hpp"
 #include "tests/support/property.hpp"
 
 using namespace stepcast;

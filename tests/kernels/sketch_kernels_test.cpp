@@ -4,7 +4,7 @@
 #include "kernels/code/inceptionn.hpp"
 #include "kernels/code/samples.hpp"
 #include "kernels/code/three_lc.hpp"
-#include "tests/kernels/references.hpp"
+#include "tests/kernels/host_references.hpp"
 #include "tests/support/property.hpp"
 
 using namespace stepcast;

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "kernels/code/samples.hpp"
-#include "tests/kernels/references.hpp"
+#include "tests/kernels/host_references.hpp"
 #include "tests/support/property.hpp"
 
 using namespace stepcast;

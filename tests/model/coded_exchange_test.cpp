@@ -349,7 +349,7 @@ TEST_CASE("small tensors travel as they are, before the first messages") {
   require_close(
       0.025 + time(encode_kernels(matrix)) + std::max(ring_reduce(4, 2000), time(decode_kernels(matrix, 4))) + 0.001,
       step_time(each, w), 1e-9, "tensor by tensor");
-  // Of 500 elements and more, all are compressed.
+  // All tensors have 500 elements or more, and are compressed.
   codec.min_elements = 500;
   CHECK(step_time(scenario(4, carried_by(Carrier::sum_or_gather), top_k, codec), w) ==
         step_time(scenario(4, carried_by(Carrier::sum_or_gather), top_k), w));

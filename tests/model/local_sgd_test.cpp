@@ -178,6 +178,27 @@ TEST_CASE("fragments are averaged one after the other") {
   require_close(0.107, step(1e9, 1, codec), 1e-12, "92 + 75/5 ms");
 }
 
+TEST_CASE("auto takes the faster carrier, also for averages in flight") {
+  // One message of 1/4 of the gradient: gathered from p workers, or in parts.
+  Workload w = workload_of(5_ms, {{4e6, 0.01}, {2e6, 0.01}}, 0_s, 1_ms);
+  for (const int p : {2, 4, 16})
+    for (const double bandwidth : {1e8, 1e9, 1e10})
+      for (const int averaging_steps : {0, 1, 4}) {
+        LocalSgdStrategy strategy = every(4);
+        strategy.fragments = 2;
+        strategy.averaging_steps = averaging_steps;
+        const auto step = [&](Carrier carrier) {
+          strategy.carrier = carrier;
+          Scenario scenario = scenario_of(star_cluster(p, BytesPerSecond(bandwidth)), strategy, EightBit{});
+          scenario.codec.device = device_of(10_us, BytesPerSecond(1e11), FlopsPerSecond(1e13));
+          return step_time(scenario, w);
+        };
+        INFO(fmt::format("p={} {} B/s tau={}", p, bandwidth, averaging_steps));
+        require_close(std::min(step(Carrier::all_gather), step(Carrier::all_to_all_once)), step(Carrier::automatic),
+                      1e-9, "step");
+      }
+}
+
 TEST_CASE("a fragment has the tensors whose middle lies in its part of all bytes") {
   // 100 bytes in three fragments, cut at 33.3 and 66.7. Middles are at 5, 30, 65 and 90.
   const Workload w = workload_of(1_ms, {{10, 1e-3}, {40, 1e-3}, {30, 1e-3}, {20, 1e-3}}, 0_s, 0_s);

@@ -124,8 +124,8 @@ TEST_CASE("all-reduce in parts by priority, by hand") {
 }
 
 TEST_CASE("negotiation goes on beside the exchange before, by hand") {
-  // Of 50 ms each, from the begin of backward. Agreed on the last layer's tensor at 30 + 50 = 80, on the first layer's at
-  // 130. Exchanges: 80 .. 160, 160 .. 180. Update and forward pass: 180 + 2 + 30.
+  // Negotiations take 50 ms each, from the begin of backward. Workers agree on the last layer's tensor at 30 + 50 = 80,
+  // on the first layer's at 130. Exchanges: 80 .. 160, 160 .. 180. Update and forward pass: 180 + 2 + 30.
   Cluster cluster = two_workers();
   cluster.stack.negotiation_cost = 50_ms;
   const auto step = [&](const Exchange& exchange) {

@@ -351,7 +351,7 @@ TEST_CASE("a fabric costs only the parts in use") {
 
 TEST_CASE("a round in a fabric takes as long as its most loaded link") {
   // Two groups of 2 chassis of 4 routers of 2 hosts, with one cable between the groups. In the first round of far-first
-  // halving-doubling of 100 MB, all 16 hosts of a group send 50 MB to the other group. That takes 16·50 MB / 12.5 GB/s
+  // halving-doubling of 100 MB, all 16 hosts of a group send 50 MB to the other group. They take 16·50 MB / 12.5 GB/s
   // = 64 ms, and once more in the last round.
   Cluster cluster = star_cluster(32, 100_Gbps);
   cluster.topology = Dragonfly{2, 1, 2, 1, 4, 1, 2};

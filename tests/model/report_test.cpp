@@ -263,8 +263,8 @@ TEST_CASE("links without latency are noted where messages take one") {
 
 TEST_CASE("model FLOPs utilization is arithmetic over the sum of peaks") {
   // A token has 12·64² of a block's weights and 2·32·64 of its attention, for two blocks, and 64·1000 of the output.
-  // That makes 170,496 multiply-accumulates with six operations each. Sequences have 32 tokens. An A100 has 312e12 in
-  // bf16.
+  // Together they are 170,496 multiply-accumulates with six operations each. Sequences have 32 tokens. An A100 has
+  // 312e12 in bf16.
   const PointReport report = report_of(study_of(
                                            R"({"name": "s", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}},
              "workload": {"name": "t", "batch": 8, "dtype": "bf16", "profile": "a100-datasheet",

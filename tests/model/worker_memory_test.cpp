@@ -44,10 +44,14 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
         20_MB);  // one anchor serves both
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
-  // Averages in flight are copies: all of them, or ceil(2·4/8) = 1 of 4 fragments.
-  CHECK(memory_of(LocalSgdStrategy{.steps = 8, .averaging_steps = 8}, three_units()).parameters == 20_MB);
-  CHECK(memory_of(LocalSgdStrategy{.steps = 8, .fragments = 4, .averaging_steps = 2}, three_units()).parameters ==
-        12.5_MB);
+  // In flight are the message and a copy as it was sent: of 10 MB, or with two steps of 8 of one of three units.
+  CHECK(memory_of(LocalSgdStrategy{.steps = 8, .averaging_steps = 8}).parameters == 30_MB);
+  LocalSgdStrategy streaming{.steps = 8, .fragments = 3, .averaging_steps = 2};  // sent after steps 3, 6 and 8
+  CHECK(memory_of(streaming).parameters == 18_MB);                               // 10 MB + 2·4 MB
+  streaming.averaging_steps = 3;                                                 // those of steps 6 and 8 together
+  CHECK(memory_of(streaming).parameters == 24_MB);                               // 10 MB + 2·(3 + 4) MB
+  streaming.outer_update_factor = 1;                                             // the anchor is the copy
+  CHECK(memory_of(streaming).parameters == 27_MB);                               // 20 MB + 7 MB
 }
 
 TEST_CASE("servers keep the optimizer's state, unless workers update") {

@@ -256,7 +256,7 @@ void add_numbers(std::vector<BadScenario>& rows) {
            "/strategy/steps", "10001", "from 1 to 10000", "", by_schema},
           {"more fragments than steps",
            good_scenario({{"/strategy", Json{{"kind", "local-sgd"}, {"steps", 1}, {"fragments", 2}}}}),
-           "/strategy/fragments", "2 with 1 steps", "at most the number of steps", ""},
+           "/strategy/fragments", "2 with 1 step", "at most the number of steps", ""},
           {"averages used after more than a round",
            good_scenario({{"/strategy", Json{{"kind", "local-sgd"}, {"averaging_steps", 9}}}}),
            "/strategy/averaging_steps", "9 with 8 steps", "at most the number of steps", ""},

@@ -8,7 +8,7 @@
 
 #include "models/strategy/builder.hpp"
 #include "sim/replay/jitter.hpp"
-#include "tests/sim/random_scenes.hpp"
+#include "tests/sim/random_step_scenarios.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

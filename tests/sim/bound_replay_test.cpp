@@ -45,11 +45,14 @@ Strategy random_strategy(int p) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
     case 2: return GossipStrategy{coin()};
-    case 3:
-      return LocalSgdStrategy{.steps = integer_between(1, 5),
+    case 3: {
+      const int steps = integer_between(1, 5);
+      return LocalSgdStrategy{.steps = steps,
                               .grouping = exchange.grouping,
                               .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
-                              .averaging_steps = coin() ? 1 : 0};
+                              .fragments = integer_between(1, steps),
+                              .averaging_steps = integer_between(0, steps)};
+    }
     case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     case 5: {
       ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)),

@@ -49,6 +49,15 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
       for (const int averaging_steps : {1, 3})
         cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .fragments = 2, .averaging_steps = averaging_steps},
                               compressor, fmt::format("fragments, tau={}", averaging_steps)));
+      if (const CompressorTraits traits = traits_of(compressor, Dtype::fp32); traits.one_gathered_message)
+        for (const int averaging_steps : {1, 3})
+          cases.push_back(
+              coded(p,
+                    LocalSgdStrategy{.steps = 3,
+                                     .carrier = traits.votes ? Carrier::all_to_all : Carrier::all_to_all_once,
+                                     .fragments = 2,
+                                     .averaging_steps = averaging_steps},
+                    compressor, fmt::format("fragments in parts, tau={}", averaging_steps)));
       if (has_several_stages(compressor)) continue;
       for (const bool two_way : {false, true}) {
         ParameterServerStrategy server;

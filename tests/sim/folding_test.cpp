@@ -226,12 +226,15 @@ TEST_CASE("every strategy folds exactly") {
             break;
           }
           case 2: strategy = GossipStrategy{coin()}; break;
-          case 3:
-            strategy = LocalSgdStrategy{.steps = integer_between(1, 5),
+          case 3: {
+            const int steps = integer_between(1, 5);
+            strategy = LocalSgdStrategy{.steps = steps,
                                         .grouping = any_exchange().grouping,
                                         .outer_update_factor = coin() ? 1.0 : 0.0,
-                                        .averaging_steps = coin() ? 1 : 0};
+                                        .fragments = integer_between(1, steps),
+                                        .averaging_steps = integer_between(0, steps)};
             break;
+          }
           default: {
             ParameterServerStrategy s;
             s.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;

@@ -8,7 +8,7 @@
 #include "sim/answer/forecast_json.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/replay/replay.hpp"
-#include "tests/sim/random_scenes.hpp"
+#include "tests/sim/random_step_scenarios.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

@@ -377,17 +377,25 @@ TEST_CASE("local SGD in closed form") {
 TEST_CASE("averages in flight and in fragments: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
-    for (const int steps : {3, 8})
+    for (const int steps : {1, 3, 8})
       for (const int fragments : {1, 2, 3})
-        for (const int averaging_steps : {0, 1, 2, steps})
-          for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
-            cases.push_back(
-                {fmt::format("p={} H={} P={} tau={} {}", p, steps, fragments, averaging_steps, name_of(grouping)),
-                 scenario_of(star(p), LocalSgdStrategy{.steps = steps,
-                                                       .grouping = grouping,
-                                                       .outer_update_factor = p % 2 == 0 ? 1.5 : 0,
-                                                       .fragments = fragments,
-                                                       .averaging_steps = averaging_steps})});
+        for (const int averaging_steps : {0, 1, 2, steps}) {
+          if (fragments > steps || averaging_steps > steps) continue;
+          for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+            const std::string name =
+                fmt::format("p={} H={} P={} tau={} {}", p, steps, fragments, averaging_steps, name_of(grouping));
+            const Scenario plain = scenario_of(star(p), LocalSgdStrategy{.steps = steps,
+                                                                         .grouping = grouping,
+                                                                         .outer_update_factor = p % 2 == 0 ? 1.5 : 0,
+                                                                         .fragments = fragments,
+                                                                         .averaging_steps = averaging_steps});
+            Scenario negotiating = plain;
+            negotiating.cluster.stack.negotiation_cost = 2_ms;
+            cases.push_back({name, plain});
+            cases.push_back({name + " negotiating", negotiating});
+            cases.push_back({name + " in 3 passes", accumulating(plain, 3)});
+          }
+        }
   require_all_same(cases);
 }
 
@@ -473,11 +481,14 @@ TEST_CASE("property: replay equals equations on random synchronous, pipelined an
         cluster.stack.backward_slowdown = real_between(1.0, 1.2);
         Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
         if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
-        if (coin())
-          scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9),
+        if (coin()) {
+          const int steps = integer_between(1, 9);
+          scenario.strategy = LocalSgdStrategy{.steps = steps,
                                                .grouping = exchange.grouping,
                                                .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
-                                               .averaging_steps = coin() ? 1 : 0};
+                                               .fragments = integer_between(1, steps),
+                                               .averaging_steps = integer_between(0, steps)};
+        }
         if (coin()) table.accumulation = integer_between(1, 5);
         scenario.workload = std::make_shared<const WorkloadTable>(table);
         scenario.evaluation.max_steps = 2000;

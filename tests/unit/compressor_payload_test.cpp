@@ -11,7 +11,7 @@
 #include "models/describe/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
-#include "tests/support/table.hpp"
+#include "tests/support/data_table.hpp"
 #include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""No folder includes one above it: of LAYERS each may include those before it, of BESIDE each what its list names."""
+"""No folder includes one above it: of LAYERS each may include those before it, of BESIDE each what its list names. No two
+headers have one name."""
+import collections
 import pathlib
 import re
 import sys
@@ -31,7 +33,12 @@ def main(root):
                 seen += 1
                 if folder(included) not in allowed:
                     faults.append(f"{file.relative_to(root)}: includes {included}; {here} may include {', '.join(allowed)}")
-    print("\n".join(faults) or f"{seen} includes, none upwards")
+    headers = collections.defaultdict(list)
+    for top in ("cmake", "models", "sim", "tests", *BESIDE):
+        for file in (root / top).rglob("*.hpp"):
+            headers[file.name].append(str(file.relative_to(root)))
+    faults += [f"one name for several headers: {', '.join(sorted(files))}" for files in headers.values() if len(files) > 1]
+    print("\n".join(faults) or f"{seen} includes, none upwards; {len(headers)} headers, each with its own name")
     return bool(faults) or seen < 500  # a test that sees nothing would pass
 
 

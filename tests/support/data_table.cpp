@@ -1,4 +1,4 @@
-#include "tests/support/table.hpp"
+#include "tests/support/data_table.hpp"
 
 #include <fstream>
 #include <sstream>
