@@ -376,7 +376,7 @@ TEST_CASE("local SGD in closed form") {
 
 TEST_CASE("averages in flight and in fragments: replay equals equations") {
   std::vector<Case> cases;
-  for (const int p : kWorkers)
+  for (const int p : {1, 3, 8})
     for (const int steps : {1, 3, 8})
       for (const int fragments : {1, 2, 3})
         for (const int averaging_steps : {0, 1, 2, steps}) {
@@ -386,7 +386,7 @@ TEST_CASE("averages in flight and in fragments: replay equals equations") {
                 fmt::format("p={} H={} P={} tau={} {}", p, steps, fragments, averaging_steps, name_of(grouping));
             const Scenario plain = scenario_of(star(p), LocalSgdStrategy{.steps = steps,
                                                                          .grouping = grouping,
-                                                                         .outer_update_factor = p % 2 == 0 ? 1.5 : 0,
+                                                                         .outer_update_factor = p == 8 ? 1.5 : 0.0,
                                                                          .fragments = fragments,
                                                                          .averaging_steps = averaging_steps});
             Scenario negotiating = plain;
