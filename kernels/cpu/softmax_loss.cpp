@@ -17,7 +17,7 @@ namespace stepcast::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// exp is within 2 units of the last place, x - s within 2^-24 of |x - s| < 16. Together they are 16 roundings of the largest:
+// exp is within 2 units of the last place, x - s within 2^-24 of |x - s| < 16. Together 16 roundings of the largest:
 // 1 for dx, and about log K for s and the losses. Sums of a tree add a few.
 constexpr double kTolerance = 32 * kFloatRounding;
 

@@ -153,7 +153,7 @@ void add_empty_fragments(const Scenario& scenario, const Workload& workload, Not
   notes.push_back(
       {NoteCode::empty_fragments,
        fmt::format(
-           "{} of {} fragments are empty: a fragment has whole {}, some of which are larger than a {}th of all parameters",
+           "{} of {} fragments are empty: a fragment has whole {}, some of which have 1/{} of all parameters or more",
            local->fragments - filled, local->fragments, local->grouping == Grouping::bucketed ? "buckets" : "tensors",
            local->fragments)});
 }

@@ -83,8 +83,8 @@ struct MemoryOf {
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
-    // Of parameters in flight there is the message, and without the parameters of the start also a copy as they were sent:
-    // their change since then is added to the average.
+    // Parameters in flight are in a message. Without the parameters of the start there is a copy as they were sent, too:
+    // the change since then is added to the average.
     const double copies = compressed || outer ? 1 : 2;
     return {n * (compressed || outer ? 2.0 : 1.0) + most_in_flight(x, workload) * copies, n, outer ? s + n : s, {}, {}};
   }

@@ -36,7 +36,7 @@ class IsolatedStep {
   std::vector<BucketWork> order() && {
     while (const auto next = earlier(of_gpu(), of_link())) {
       begin(*next);
-      order_.push_back(next->turn);
+      order_.push_back(next->work);
       // Without a kernel, a bucket is encoded when its sum is there.
       for (std::size_t i = encoded_.size(); i < summed_.size() && times_[i].encode == Seconds{}; ++i)
         encoded_.push_back(summed_[i]);
@@ -47,7 +47,7 @@ class IsolatedStep {
  private:
   struct Begin {
     Seconds at{};
-    BucketWork turn;
+    BucketWork work;
   };
   using Next = std::optional<Begin>;
   using Kind = BucketWork::Kind;
@@ -78,8 +78,8 @@ class IsolatedStep {
   }
 
   void begin(const Begin& next) {
-    const std::size_t i = next.turn.bucket;
-    switch (next.turn.kind) {
+    const std::size_t i = next.work.bucket;
+    switch (next.work.kind) {
       case Kind::backward:
         gpu_ = back_end_ = next.at + (i < times_.size() ? times_[i].backward : tail_);
         if (i < times_.size()) computed_.push_back(gpu_);
