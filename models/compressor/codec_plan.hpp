@@ -34,6 +34,7 @@ struct CodecKernel {
 
 inline constexpr double kRandomFlops = 10;
 
+/// Adds kernels at the end.
 void append(std::vector<CodecKernel>& to, const std::vector<CodecKernel>& from);
 
 /// The collective that may carry a message.

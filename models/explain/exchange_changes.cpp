@@ -179,7 +179,7 @@ class ExchangeChanges {
   void fragments(const LocalSgdStrategy& x) {
     const auto here = strategy_of(x);
     const auto tensors = static_cast<int>(make_workload(s_).gradients.size());
-    const int more = std::min({x.steps, tensors, 4 * x.fragments, 1000});
+    const int more = std::min({x.steps, tensors, 4 * x.fragments, LocalSgdStrategy::kMostFragments});
     if (more <= x.fragments) return;
     const int delay = std::max(x.averaging_steps, x.steps / more);
     changes_.add(

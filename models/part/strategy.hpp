@@ -330,6 +330,7 @@ struct ShardedStrategy {
 struct LocalSgdStrategy {
   static constexpr std::string_view kind = "local-sgd";
   static constexpr std::string_view meaning = "local SGD: parameters averaged every H steps";
+  static constexpr int kMostFragments = 1000;
   int steps = 8;
   Grouping grouping = Grouping::whole_model;
   Bytes bucket_cap = 25_MiB;
@@ -354,7 +355,7 @@ struct LocalSgdStrategy {
         "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none",
         non_negative);
     v.optional("fragments", x.fragments, "P: parts of whole tensors or buckets, each averaged every H steps, in turn",
-               between(1, 1000));
+               between(1, kMostFragments));
     v.optional("averaging_steps", x.averaging_steps,
                "τ: steps that workers make while an average travels, before they use it; 0: they wait",
                between(0, 10000));

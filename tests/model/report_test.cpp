@@ -245,6 +245,21 @@ TEST_CASE("greedy shards that hold nothing are noted") {
   CHECK_FALSE(note(2));
 }
 
+TEST_CASE("fragments of local SGD that hold nothing are noted") {
+  // The middles of c, b and a are at 0.25, 1.25 and 6 of 10 MB. Thirds end at 3.3 and 6.7 MB, so two have tensors.
+  const auto note = [](int fragments, const std::string& text) {
+    const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",
+        "gradients": [{"name": "c", "elements": 125000}, {"name": "b", "elements": 375000},
+                      {"name": "a", "elements": 2000000}]})";
+    const std::string local = fmt::format(
+        R"({{"kind": "local-sgd", "steps": 4, "fragments": {}, "grouping": "per-tensor"}})", fragments);
+    return notes(report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + local}).points[0]), text);
+  };
+  CHECK(note(3, "1 of 3 fragments are empty: a fragment has whole tensors"));
+  CHECK_FALSE(note(2, "fragments are empty"));
+  CHECK_FALSE(note(1, "fragments are empty"));
+}
+
 TEST_CASE("links without latency are noted where messages take one") {
   const auto is_noted = [](const std::vector<std::string>& sets) {
     return notes(report_of(study_of(kMeasured, sets).points[0]), "/cluster/link/latency is 0");
