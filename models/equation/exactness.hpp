@@ -13,7 +13,7 @@ namespace stepcast {
 /// Known limits on the replay's step over the equations' step.
 struct Exactness {
   std::string why;             ///< reason for a difference; empty if they agree to rounding
-  double least = 1, most = 1;  ///< replay over equations: bounds if only collectives differ; else the
+  double least = 1, most = 1;  ///< replay over equations: bounds if only collectives differ or meet; else the
                                ///< range that tests check (tests/sim/auto_test.cpp)
 
   [[nodiscard]] bool is_within(double share) const { return least >= 1 - share && most <= 1 + share; }
@@ -37,7 +37,7 @@ inline constexpr double kAutoWithin = 0.01;
 /// The reason why only the replay can answer, such as "jitter". Empty if the equations can answer, too.
 std::string only_replayed(const Scenario& scenario);
 
-/// Whether the workers exchange by collectives only.
+/// Whether the workers exchange by collectives only, one after the other.
 bool exchanges_by_collectives(const Scenario& scenario);
 
 /// The scenario's evaluator. "auto" takes the equations if they are exact or within kAutoWithin, else the replay; it

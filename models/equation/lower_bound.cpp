@@ -86,8 +86,10 @@ struct Load {
 };
 
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
-    return update * (1.0 + local->outer_update_factor / local->steps);
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) {
+    const double share = local->islands && local->islands->sharding ? 1.0 / local->islands->workers : 1.0;
+    return update * (share * (1.0 + local->outer_update_factor / local->steps));
+  }
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return server->two_way ? update : Seconds{};
   if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy))
@@ -100,8 +102,8 @@ Seconds update_of_worker(const Scenario& scenario, Seconds update) {
 Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph) {
   const Cluster& cluster = scenario.cluster;
   const WorkerSpeeds speed = worker_speeds(cluster);
-  const Traffic traffic = traffic_of(scenario.strategy, graph);
-  const auto* servers = std::get_if<ServerTraffic>(&traffic);
+  const std::vector<Traffic> traffic = traffic_of(scenario.strategy, graph);
+  const auto* servers = std::get_if<ServerTraffic>(&traffic.front());
   const bool asynchronous = servers && servers->asynchronous;
 
   Bound bound;
@@ -113,18 +115,20 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
   const HostCosts costs = host_costs(cluster);
-  const CostTerms load = std::visit(Load{cluster.workers}, traffic);
   const Seconds recode = recode_time(graph, cluster.workers);
-  bound.reduction = servers              ? busiest_shard(graph, cluster)
-                    : recode > Seconds{} ? recode
-                                         : load.reduced * cluster.reduction_cost;
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
-  if (bound.communication) {
-    const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
+  for (const Traffic& one : traffic) {
+    const CostTerms load = std::visit(Load{cluster.workers}, one);
+    bound.reduction = std::max(bound.reduction, servers              ? busiest_shard(graph, cluster)
+                                                : recode > Seconds{} ? recode
+                                                                     : load.reduced * cluster.reduction_cost);
+    if (!bound.communication) continue;
+    const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(one, cluster)),
                   copies = load.total_copied() * (servers && !servers->co_located ? costs.between : costs.least());
-    bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
+    bound.latency = std::max(bound.latency, latency_bound(one, cluster) / static_cast<double>(graph.local_steps));
     // A collective's hosts copy after each round, unless slices overlap. A server's copies overlap with other messages.
-    bound.bandwidth = servers || cluster.stack.slice ? std::max(wire, copies) : wire + copies;
+    bound.bandwidth =
+        std::max(bound.bandwidth, servers || cluster.stack.slice ? std::max(wire, copies) : wire + copies);
   }
   bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});
   const bool pipelined = std::holds_alternative<PipelinedStrategy>(scenario.strategy);

@@ -1,15 +1,20 @@
 #include "models/equation/traffic.hpp"
 
+#include <map>
+#include <utility>
+
 namespace stepcast {
 namespace {
 
-CollectiveTraffic of_collectives(const StepGraph& graph) {
-  CollectiveTraffic traffic;
+std::vector<Traffic> of_collectives(const StepGraph& graph) {
+  std::map<StreamId, CollectiveTraffic> by_stream{{kNoStream, {}}};
   for (const Task& task : graph.tasks)
     if (const auto* work = std::get_if<CollectiveWork>(&task.work))
-      traffic.buffers[{work->call.algorithm->operation, work->call.among}] +=
-          work->call.bytes * (1.0 / graph.local_steps);
-  return traffic;
+      by_stream[graph.collectives_meet ? task.worker_stream : kNoStream]
+          .buffers[{work->call.algorithm->operation, work->call.among}] += work->call.bytes * (1.0 / graph.local_steps);
+  std::vector<Traffic> all;
+  for (auto& [stream, traffic] : by_stream) all.emplace_back(std::move(traffic));
+  return all;
 }
 
 NeighbourTraffic of_neighbours(const StepGraph& graph) {
@@ -38,9 +43,9 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
 
 }  // namespace
 
-Traffic traffic_of(const Strategy& strategy, const StepGraph& graph) {
-  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return of_servers(*servers, graph);
-  if (std::holds_alternative<GossipStrategy>(strategy)) return of_neighbours(graph);
+std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph) {
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return {of_servers(*servers, graph)};
+  if (std::holds_alternative<GossipStrategy>(strategy)) return {of_neighbours(graph)};
   return of_collectives(graph);
 }
 

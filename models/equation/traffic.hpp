@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "models/collective/collective.hpp"
 #include "models/part/strategy.hpp"
@@ -34,6 +35,7 @@ struct ServerTraffic {
 
 using Traffic = std::variant<CollectiveTraffic, NeighbourTraffic, ServerTraffic>;
 
-Traffic traffic_of(const Strategy& strategy, const StepGraph& graph);
+/// The traffic of streams that do not wait for each other: one, but for averages in flight beside messages of islands.
+std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph);
 
 }  // namespace stepcast

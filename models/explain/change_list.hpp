@@ -25,6 +25,7 @@ Json without_defaults(const Json& part, const Json& usual);
 template <class T>
 Json brief_value(const T& value) {
   if constexpr (Described<T>) return without_defaults(write_value(value), write_value(T{}));
+  else if constexpr (IsOptional<T>::value) return value ? brief_value(*value) : Json();
   else return write_value(value);
 }
 

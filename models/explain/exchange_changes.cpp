@@ -136,7 +136,8 @@ class ExchangeChanges {
     changes_.add_others(kExecution, here, &X::grouping, kByName);
     cheapest(here);
     carriers(here);
-    scopes();
+    if (!x.islands) scopes();
+    islands(x);
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
     if (x.averaging_steps > 0) changes_.add(kTraining, "workers wait for averages", here, &X::averaging_steps, 0);
     else
@@ -174,6 +175,38 @@ class ExchangeChanges {
 
  private:
   static std::string steps_text(int steps) { return steps == 1 ? "step" : fmt::format("{} steps", steps); }
+
+  void islands(const LocalSgdStrategy& x) {
+    const auto here = strategy_of(x);
+    const auto offer = [&](ChangeOf of, std::string what, const std::optional<Islands>& islands) {
+      changes_.add(of, std::move(what), here, &LocalSgdStrategy::islands, islands);
+    };
+    if (!x.islands) {
+      if (const auto machine = machine_group(); machine && s_.codec.scope == CodecScope::workers)
+        offer(kTraining, fmt::format("islands: each {}'s workers make every step together", group_name(s_.cluster)),
+              Islands{.workers = *machine});
+      return;
+    }
+    offer(kTraining, "no islands: each worker trains alone", {});
+    Islands other = *x.islands;
+    other.collective = {};
+    if (other != *x.islands) offer(kExecution, "the cheapest algorithm inside islands", other);
+    other = *x.islands;
+    other.overlap = other.grouping != Grouping::whole_model;
+    if (other != *x.islands) offer(kExecution, "overlap inside islands", other);
+    for (const std::optional<ShardingStage> stage :
+         {std::optional<ShardingStage>{}, std::optional(ShardingStage::gradients),
+          std::optional(ShardingStage::parameters)}) {
+      other = *x.islands;
+      if (stage.has_value() != other.sharding.has_value()) other.collective = {};  // of other operations
+      other.sharding = stage;
+      if (stage != x.islands->sharding)
+        offer(kExecution,
+              stage ? fmt::format("state sharded inside islands, stage {}", name_of(*stage))
+                    : "gradients all-reduced inside islands",
+              other);
+    }
+  }
 
   /// Fragments whose averages travel until the next one is sent, at least.
   void fragments(const LocalSgdStrategy& x) {

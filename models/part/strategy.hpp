@@ -10,83 +10,11 @@
 #include "models/describe/describe.hpp"
 #include "models/part/collective_algorithm.hpp"
 #include "models/part/dtype.hpp"
+#include "models/part/exchange.hpp"
+#include "models/part/islands.hpp"
+#include "models/part/sharding.hpp"
 
 namespace stepcast {
-
-enum class Grouping { whole_model, per_tensor, bucketed, per_block };
-
-template <>
-struct Choices<Grouping> {
-  static constexpr std::array table = {
-      Choice<Grouping>{"whole-model", Grouping::whole_model, "one message set with all gradients"},
-      Choice<Grouping>{"per-tensor", Grouping::per_tensor, "one message set for each gradient tensor"},
-      Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
-      Choice<Grouping>{
-          "per-block", Grouping::per_block,
-          "tensors of one block together, the usual way of FSDP: consecutive tensors whose names agree up to their "
-          "first number"},
-  };
-};
-
-/// The grouping of gradients into messages, and their overlap with back-propagation.
-struct Exchange {
-  Grouping grouping = Grouping::whole_model;
-  Bytes bucket_cap = 25_MiB;
-  OrAuto<Bytes> first_bucket{};
-  bool overlap = true;
-  bool priority = false;
-  std::optional<Bytes> partition{};
-
-  template <class V>
-  static void describe(V& v, Exchange& x) {
-    v.optional("grouping", x.grouping, "gradients that travel together");
-    v.optional("bucket_cap", x.bucket_cap,
-               "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
-    v.optional(
-        "first_bucket", x.first_bucket,
-        "bucketed: cap of the first bucket, for an early start of communication; auto: 1 MiB (PyTorch DDP's), or "
-        "bucket_cap if that is less",
-        positive);
-    v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
-    v.optional("partition", x.partition,
-               "a message set is cut into equal parts of at most this size, each exchanged by itself; null: not cut",
-               positive);
-    v.optional("priority", x.priority,
-               "parts of the first layers go first, and a layer's next forward pass waits for its own parts alone "
-               "(ByteScheduler, Peng et al., SOSP 2019; P3, Jayarajan et al., SysML 2019)");
-  }
-  bool operator==(const Exchange&) const = default;
-
-  /// The size in bytes at which bucket number `bucket` closes. Numbers start at 0.
-  [[nodiscard]] Bytes cap_of(std::size_t bucket) const {
-    return bucket > 0 ? bucket_cap : first_bucket.value.value_or(std::min(1_MiB, bucket_cap));
-  }
-};
-
-/// The collective that carries compressed gradients.
-enum class Carrier { automatic, sum_or_gather, all_reduce, all_gather, all_to_all_once, all_to_all, in_collective };
-
-template <>
-struct Choices<Carrier> {
-  static constexpr std::array table = {
-      Choice<Carrier>{
-          "auto", Carrier::automatic,
-          "the cheapest one that encodes each gradient once, by the equations: all-reduce, all-gather or all-to-all-once, "
-          "and all-to-all for votes of packed signs. In a pipeline: sum-or-gather"},
-      Choice<Carrier>{"sum-or-gather", Carrier::sum_or_gather,
-                      "all-reduce if messages can be summed, otherwise all-gather, as Horovod and GRACE do"},
-      Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
-      Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
-      Choice<Carrier>{"all-to-all-once", Carrier::all_to_all_once,
-                      "each worker decodes and adds one part of all messages, and all-gathers the sum as it is"},
-      Choice<Carrier>{
-          "all-to-all", Carrier::all_to_all,
-          "each worker decodes and adds one part of all messages, encodes the sum again, with its error, and all-gathers it"},
-      Choice<Carrier>{
-          "in-collective", Carrier::in_collective,
-          "inside a ring all-reduce: every hop decodes, adds and encodes again, each with its error (Pipe-SGD)"},
-  };
-};
 
 /// Synchronous SGD with an AllReduce collective.
 struct AllReduceStrategy {
@@ -216,56 +144,6 @@ struct PipelinedStrategy {
   bool operator==(const PipelinedStrategy&) const = default;
 };
 
-enum class ShardingStage : std::uint8_t { optimizer_state, gradients, parameters };
-
-template <>
-struct Choices<ShardingStage> {
-  static constexpr std::array table = {
-      Choice<ShardingStage>{
-          "optimizer-state", ShardingStage::optimizer_state,
-          "each worker updates its share of the parameters, which are gathered before the next step (ZeRO-1 and ZeRO-2)"},
-      Choice<ShardingStage>{"gradients", ShardingStage::gradients,
-                            "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
-      Choice<ShardingStage>{
-          "parameters", ShardingStage::parameters,
-          "gathered unit by unit, released, and gathered again for the backward pass, except the last unit, which is "
-          "kept (ZeRO-3, FSDP's FULL_SHARD)"},
-  };
-};
-
-/// The time at which accumulated gradients of several passes are reduced.
-enum class ReduceAfter : std::uint8_t { last_pass, every_pass, inside_every_pass };
-
-template <>
-struct Choices<ReduceAfter> {
-  static constexpr std::array table = {
-      Choice<ReduceAfter>{"last-pass", ReduceAfter::last_pass,
-                          "once a step: until then each worker adds up gradients of the whole model (FSDP's no_sync)"},
-      Choice<ReduceAfter>{
-          "every-pass", ReduceAfter::every_pass,
-          "after each pass, so a worker adds up only its share (FSDP without no_sync, ZeRO-2 and -3): less memory, "
-          "more bytes by the number of passes"},
-      Choice<ReduceAfter>{
-          "inside-every-pass", ReduceAfter::inside_every_pass,
-          "inside groups after each pass, between them after the last (set_requires_all_reduce of FSDP2): with group_size"},
-  };
-};
-
-/// Parameters that travel as integer codes: each worker encodes its share in blocks, and the others decode all shares.
-/// A share of d elements has ceil(d·bits/8) + 4·ceil(d/block) bytes. ZeRO++'s qwZ has 8 bits (Wang et al. 2023, section
-/// 3.1), QSDP's weights have 8 (Markov et al., ICML 2023); the blocks' sizes are recalled.
-struct QuantizedGather {
-  int bits = 8;
-  int block = 2048;
-
-  template <class V>
-  static void describe(V& v, QuantizedGather& x) {
-    v.optional("bits", x.bits, "bits of an element's code", between(1, 16));
-    v.optional("block", x.block, "elements that share one fp32 scale", at_least(1));
-  }
-  bool operator==(const QuantizedGather&) const = default;
-};
-
 /// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023). It is synchronous SGD
 /// where each worker holds 1/p of the state named by `stage`. With groups of g workers, each worker holds 1/g of the
 /// state, and each group holds all of it. This is hybrid sharding (Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB
@@ -325,8 +203,8 @@ struct ShardedStrategy {
   bool operator==(const ShardedStrategy&) const = default;
 };
 
-/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train independently for H steps, then average their
-/// parameters.
+/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers, or islands of workers, train independently for H steps,
+/// then average their parameters.
 struct LocalSgdStrategy {
   static constexpr std::string_view kind = "local-sgd";
   static constexpr std::string_view meaning = "local SGD: parameters averaged every H steps";
@@ -339,6 +217,10 @@ struct LocalSgdStrategy {
   double outer_update_factor = 0.0;
   int fragments = 1;
   int averaging_steps = 0;
+  std::optional<Islands> islands{};
+
+  /// g: the workers that train a replica together.
+  [[nodiscard]] int workers_of_replica() const { return islands ? islands->workers : 1; }
 
   template <class V>
   static void describe(V& v, LocalSgdStrategy& x) {
@@ -359,6 +241,8 @@ struct LocalSgdStrategy {
     v.optional("averaging_steps", x.averaging_steps,
                "τ: steps that workers make while an average travels, before they use it; 0: they wait",
                between(0, 10000));
+    v.optional("islands", x.islands,
+               "groups of workers that make every step together, by synchronous SGD; null: each worker trains alone");
   }
   bool operator==(const LocalSgdStrategy&) const = default;
 };

@@ -64,9 +64,7 @@ bool only_moves_bytes(P p) { return !is_trained(p) && p.algbw.has_value(); }
 /// An algorithm axis shows it already, unless it says "auto" or leaves parameters open.
 bool is_algorithm_news(P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }
 /// Shown for points that shard or recompute to save memory, and for devices that are more than half full.
-bool is_memory_news(P p) {
-  return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5;
-}
+bool is_memory_news(P p) { return p.shares_state || p.recomputes || p.memory_share.value_or(0) > 0.5; }
 
 /// Rounding is none: only a difference above its tolerance is shown.
 bool is_difference_news(P p) {

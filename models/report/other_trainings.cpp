@@ -25,7 +25,8 @@ std::string staleness_of(const Strategy& strategy) {
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);
   if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy))
     return fmt::format(
-        "{} local steps{}{}", local->steps,
+        "{} local steps{}{}{}", local->steps,
+        local->islands ? fmt::format(" of {} workers", local->islands->workers) : "",
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (std::holds_alternative<GossipStrategy>(strategy)) return "gossip";
@@ -44,8 +45,8 @@ std::string compression_of(const Scenario& scenario) {
   // Sums in machines are compressed as one gradient.
   const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
   return fmt::format("{} {}{} {} {} {} {}", write_value(scenario.compressor).dump(), again, twice ? " two-hop" : "",
-                     summed_workers(scenario.codec, scenario.compressor, scenario.cluster), scenario.codec.min_elements,
-                     scenario.codec.whole_vectors, write_value(scenario.codec.whole).dump());
+                     summed_workers(scenario), scenario.codec.min_elements, scenario.codec.whole_vectors,
+                     write_value(scenario.codec.whole).dump());
 }
 
 std::string types_of(const Scenario& scenario) {

@@ -158,18 +158,19 @@ void add_empty_fragments(const Scenario& scenario, const Workload& workload, Not
            local->fragments)});
 }
 
-/// Notes sharding groups that end in the middle of machines: two of them gather over one machine's NICs.
+/// Notes sharding groups and islands that end in the middle of machines: two of them share one machine's NICs.
 void add_straddling_groups(const Scenario& scenario, Notes& notes) {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  if (!sharded) return;
+  const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
+  if (!sharded && !(local && local->islands)) return;
   const Machines all = machines(scenario.cluster);
-  const int p = scenario.cluster.workers, g = sharded->group(p);
+  const int p = scenario.cluster.workers, g = sharded ? sharded->group(p) : local->islands->workers;
   if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
   notes.push_back(
       {NoteCode::straddling_groups,
-       fmt::format(
-           "sharding groups of {} end in the middle of {}s of {} workers; a divisor or a multiple of {} would not", g,
-           group_name(scenario.cluster), all.workers, all.workers)});
+       fmt::format("{} of {} end in the middle of {}s of {} workers; a divisor or a multiple of {} would not",
+                   sharded ? "sharding groups" : "islands", g, group_name(scenario.cluster), all.workers,
+                   all.workers)});
 }
 
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
@@ -214,7 +215,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
 /// Notes the carrier that auto chose. Encoding sums again moves fewer bytes from three senders on.
 void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.carrier.empty()) return;
-  const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
+  const int senders = compressed_senders(scenario);
   const bool again = senders > 2 && !std::holds_alternative<ShardedStrategy>(scenario.strategy) &&
                      !traits_of(scenario.compressor, scenario.workload->dtype).votes;
   notes.push_back(
@@ -257,7 +258,7 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
       !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
     return;
   const Carrier carrier = carrier_of(scenario.strategy);
-  const int others = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster) - 1;
+  const int others = compressed_senders(scenario) - 1;
   if ((carrier != Carrier::sum_or_gather && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
       !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
@@ -294,7 +295,7 @@ void add_passes(const StudyPoint& point, const Workload& workload, const StepGra
                        "own share"});
     if (graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(point.scenario.strategy))
       notes.push_back({NoteCode::no_global_update,
-                       "updates do not use the whole global batch: each worker's update uses its own "
+                       "updates do not use the whole global batch: each replica's update uses its own "
                        "share"});
   } else if (goes_over(point, "accumulation")) {
     notes.push_back({NoteCode::accumulation, "with accumulation, a step has that many passes of a batch each"});
@@ -341,8 +342,10 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_mixed_precision(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
   if (trains(scenario)) add_empty_fragments(scenario, workload, report.notes);
+  const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
   const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
-                             std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
+                             std::holds_alternative<ParameterServerStrategy>(scenario.strategy) ||
+                             (local && local->islands && local->islands->sharding);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
         {NoteCode::shared_update,
@@ -351,6 +354,11 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
     report.notes.push_back(
         {NoteCode::local_steps,
          "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
+  if (local && local->islands && scenario.cluster.jitter.cv > 0)
+    report.notes.push_back(
+        {NoteCode::islands_in_step,
+         "each step of an island waits for the slowest worker of all islands; real islands wait for others at averages "
+         "alone, so with jitter their steps are shorter"});
   if (!answered.graph.assumed.empty())
     report.notes.push_back({NoteCode::assumed_payload,
                             fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});

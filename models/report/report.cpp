@@ -14,6 +14,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/report/hosting_cost.hpp"
 #include "models/report/point_notes.hpp"
+#include "models/strategy/island_steps.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -190,6 +191,7 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
     report.global_batch = scenario.workload->global_batch;
     report.batch = own.workload.batch;
     report.accumulation = own.workload.accumulation;
+    report.shares_state = sharded_step(scenario.strategy).has_value();
     report.recomputes = scenario.workload->recomputation != Recomputation::none;
     const auto [memory, device, phase] = fullest(point, answered);
     report.memory = memory;

@@ -74,6 +74,7 @@ struct PointReport {
   std::int64_t batch = 0;                    ///< samples of a worker's pass; 0 without training
   int accumulation = 0;                      ///< passes of a worker in a step; 0 without training
   std::optional<WorkerMemory> memory;        ///< memory that a worker needs, if it trains
+  bool shares_state = false;                 ///< whether workers share out the state of the model
   bool recomputes = false;                   ///< whether activations are computed again to save memory
   std::optional<double> memory_share{};      ///< of the device's memory, if that is known
   std::string lacks_memory{};                ///< if the known memory exceeds the device's: by how much; else empty

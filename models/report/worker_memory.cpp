@@ -8,6 +8,7 @@
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/whole_tensors.hpp"
 #include "models/strategy/fragments.hpp"
+#include "models/strategy/island_steps.hpp"
 #include "models/strategy/quantized_gather.hpp"
 #include "models/workload/layer_work.hpp"
 
@@ -33,7 +34,7 @@ Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
   Bytes compressed{};
-  const int senders = compressed_senders(scenario.codec, scenario.compressor, scenario.cluster);
+  const int senders = compressed_senders(scenario);
   int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
   for (const Gradient& gradient : workload.gradients) {
     if (stays_whole(scenario.codec, gradient)) continue;
@@ -54,8 +55,7 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   const Bytes computed = size_of(compute_dtype_of(table));
   if (computed >= size_of(table.dtype)) return {};
   Bytes whole = workload.gradient_bytes;
-  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-      sharded && sharded->stage == ShardingStage::parameters)
+  if (const auto sharded = sharded_step(scenario.strategy); sharded && sharded->stage == ShardingStage::parameters)
     whole = std::min(whole, gathered(*sharded, workload));
   return whole * (computed / size_of(table.dtype));
 }
@@ -80,13 +80,20 @@ struct MemoryOf {
     const auto* local = std::get_if<QsparseLocalSgd>(&scenario.compressor);
     return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};
   }
+  /// An island's workers each average a share, and keep what that needs. The outer momentum is of the share if the state
+  /// is sharded.
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
+    const double g = x.workers_of_replica();
+    const auto sharded = sharded_step(x);
+    WorkerMemory memory = sharded ? (*this)(*sharded) : WorkerMemory{n, n, s, {}, {}};
     // Parameters in flight are in a message. Without the parameters of the start there is a copy as they were sent, too:
     // the change since then is added to the average.
     const double copies = compressed || outer ? 1 : 2;
-    return {n * (compressed || outer ? 2.0 : 1.0) + most_in_flight(x, workload) * copies, n, outer ? s + n : s, {}, {}};
+    memory.parameters += (n * (compressed || outer ? 1.0 : 0.0) + most_in_flight(x, workload) * copies) / g;
+    if (outer) memory.optimizer += sharded ? n / g : n;
+    return memory;
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
   WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }
@@ -116,7 +123,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
-  const int g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
+  const int g = summed_workers(scenario);
   memory.feedback = feedback_of(scenario, workload) * (1.0 / g + recoded_share(scenario));
   memory.activations = workload.activations;
   return memory;

@@ -43,7 +43,7 @@ class CompressorChecker {
 
   /// The numbers of workers whose messages one exchange sums.
   [[nodiscard]] std::vector<int> senders_of_messages() const {
-    const int p = compressed_senders(s_.codec, s_.compressor, s_.cluster);
+    const int p = compressed_senders(s_);
     const int m = first_hop_workers(s_.codec, s_.cluster);
     return m > 1 ? std::vector{m, p / m} : std::vector{p};
   }
@@ -80,6 +80,9 @@ class CompressorChecker {
           "/codec/scope",
           fmt::format("\"two-hop\" with strategy {}", std::visit([](const auto& x) { return x.kind; }, s_.strategy)),
           "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
+    const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy);
+    if (local && local->islands && s_.codec.scope == CodecScope::machines)
+      fault("/codec/scope", "\"machines\" with islands", "\"workers\": islands compress between each other alone");
     if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",

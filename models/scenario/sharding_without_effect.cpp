@@ -35,4 +35,22 @@ std::string reduce_dtype(const Scenario& s) {
                 s.workload ? fmt::format("the workload's dtype, {}, is as wide", name_of(s.workload->dtype)) : "");
 }
 
+std::string unless_bucketed(Grouping grouping) {
+  return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping)));
+}
+
+const Islands* islands_of(const Scenario& s) {
+  const auto* local = std::get_if<LocalSgdStrategy>(&s.strategy);
+  return local && local->islands ? &*local->islands : nullptr;
+}
+std::string bucket_cap_of_islands(const Scenario& s) {
+  const Islands* islands = islands_of(s);
+  return islands ? unless_bucketed(islands->grouping) : "";
+}
+std::string overlap_of_islands(const Scenario& s) {
+  const Islands* islands = islands_of(s);
+  return unless(!islands || islands->grouping != Grouping::whole_model,
+                "grouping is whole-model, which never overlaps");
+}
+
 }  // namespace stepcast

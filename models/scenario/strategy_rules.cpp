@@ -62,6 +62,7 @@ class StrategyChecker {
     };
     in_a_round("fragments", x.fragments);
     in_a_round("averaging_steps", x.averaging_steps);
+    if (x.islands) check_islands(*x.islands, x.steps);
     const std::size_t tensors = workload_ ? workload_->gradients.size() : 0;
     if (tensors > 0 && static_cast<std::size_t>(x.fragments) > tensors)
       fault("/strategy/fragments", fmt::format("{} fragments of {} tensors", x.fragments, tensors),
@@ -115,10 +116,11 @@ class StrategyChecker {
     check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among);
   }
 
-  /// Among all workers, or with codec scope machines among those of one share.
+  /// Among all workers, or those of one share with codec scope machines or islands.
   void sum_of_gradients(const CollectiveChoice& choice) {
-    const int g = summed_workers(s_.codec, s_.compressor, s_.cluster), p = s_.cluster.workers;
-    if (g > 1 && g < p && choice.algorithm == Algorithm::hierarchical && !choice.group_size.value)
+    const int g = summed_workers(s_), p = s_.cluster.workers;
+    const bool islands = summed_workers(s_.codec, s_.compressor, s_.cluster) == 1;
+    if (g > 1 && g < p && !islands && choice.algorithm == Algorithm::hierarchical && !choice.group_size.value)
       return fault("/strategy/collective/algorithm", "\"hierarchical\" with codec scope machines",
                    "another one: its messages already go between machines alone");
     collective(choice, Operation::all_reduce, g < p && p % g == 0 ? between_groups(g, p) : Communicators{});
@@ -181,6 +183,26 @@ class StrategyChecker {
     if (g < p)
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
+  }
+  void check_islands(const Islands& x, int steps) {
+    const int p = s_.cluster.workers, g = x.workers;
+    if (p % g != 0 || g == p)
+      return fault("/strategy/islands/workers", fmt::format("{} of {} workers", g, p),
+                   "a divisor of the number of workers that makes several islands",
+                   g == p ? "use strategy all-reduce or sharded, in which all workers make every step together" : "");
+    const auto of_island = [&](Operation operation) {
+      check_collective(x.collective, operation, s_.cluster, "/strategy/islands/collective", faults_,
+                       inside_groups(g, p));
+    };
+    of_island(x.sharding ? Operation::reduce_scatter : Operation::all_reduce);
+    // The graph of a round has a task for each of them.
+    constexpr std::size_t kMost = 400000;
+    const std::size_t buckets = workload_ ? make_buckets(*workload_, x.exchange()).size() : 0,
+                      passes = workload_ && x.sharding == ShardingStage::parameters ? workload_->accumulation : 1;
+    if (buckets * passes * static_cast<std::size_t>(steps) > kMost)
+      fault("/strategy/steps", fmt::format("{} with {} exchanges in a step of an island", steps, buckets * passes),
+            fmt::format("at most {} from one averaging to the next", kMost),
+            "average more often, or exchange more together inside islands");
   }
   /// The second copy of parameters, and codes.
   void check_gathers(const ShardedStrategy& x) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "models/compressor/compressor.hpp"
-#include "models/part/codec.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/scenario/scenario.hpp"
 
 namespace stepcast {
 
@@ -15,10 +15,15 @@ inline int summed_workers(const CodecSettings& codec, const Compressor& compress
   return sums ? std::min(host_costs(cluster).workers_of_machine, cluster.workers) : 1;
 }
 
-/// p: the workers that exchange compressed messages of one share, one of each machine with codec scope machines.
-inline int compressed_senders(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
-  return cluster.workers / summed_workers(codec, compressor, cluster);
+/// g: the same, or the workers of an island, which have the same parameters. Each compresses 1/g of one vector.
+inline int summed_workers(const Scenario& scenario) {
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy); local && local->islands)
+    return local->islands->workers;
+  return summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
 }
+
+/// p: the workers that exchange compressed messages of one share, such as one of each machine with codec scope machines.
+inline int compressed_senders(const Scenario& scenario) { return scenario.cluster.workers / summed_workers(scenario); }
 
 /// m: the workers of a machine that exchange compressed messages first, with codec scope two-hop; 1 if there is one hop.
 inline int first_hop_workers(const CodecSettings& codec, const Cluster& cluster) {

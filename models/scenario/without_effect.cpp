@@ -113,10 +113,6 @@ std::string exchange_order(const Scenario& s) {
 
 // Grouping and overlap of gradients.
 
-std::string unless_bucketed(Grouping grouping) {
-  return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping)));
-}
-
 std::string of_buckets(const Scenario& s) {
   const auto* exchange = find_in<Exchange>(s.strategy);
   return exchange ? unless_bucketed(exchange->grouping) : "";
@@ -219,7 +215,7 @@ std::string nic_of_gpu(const Scenario& s) {
 std::string ring_latency(const Scenario& s) {
   if (std::string none = of_collectives(s); !none.empty()) return none;
   if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";
-  if (strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) return "";
+  if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s)) return "";
   return unless_one_of(s, {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical});
 }
 
@@ -256,19 +252,20 @@ std::string framework(const Scenario& s) {
 /// Whether a collective of the scenario is an all-gather.
 bool gathers(const Scenario& s) {
   if (const auto* benchmark = strategy_of<CollectiveBenchmark>(s)) return benchmark->operation == Operation::all_gather;
-  if (strategy_of<ShardedStrategy>(s)) return true;
+  if (strategy_of<ShardedStrategy>(s) || islands_of(s)) return true;
   if (!compresses(s) || strategy_of<ParameterServerStrategy>(s) || strategy_of<GossipStrategy>(s) ||
       std::holds_alternative<RatioCompressor>(s.compressor))
     return false;
   const Carrier carrier = carrier_of(s.strategy);
   if (carrier == Carrier::in_collective) return false;
-  return summed_workers(s.codec, s.compressor, s.cluster) > 1 || !s.workload ||
-         !traits_of(s.compressor, s.workload->dtype).summable;
+  return summed_workers(s) > 1 || !s.workload || !traits_of(s.compressor, s.workload->dtype).summable;
 }
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 
 std::string backward_slowdown(const Scenario& s) {
   if (find_in<Exchange>(s.strategy)) return of_overlap(s);
+  if (const Islands* islands = islands_of(s))
+    return islands->overlap ? overlap_of_islands(s) : "overlap of islands is false";
   return std::visit([](const auto& x) { return fmt::format("strategy {} slows no backward", x.kind); }, s.strategy);
 }
 
@@ -348,6 +345,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/exchange/overlap", overlap},
     SometimesField{"/stack/backward_slowdown", backward_slowdown},
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
+    SometimesField{"/strategy/islands/bucket_cap", bucket_cap_of_islands},
+    SometimesField{"/strategy/islands/overlap", overlap_of_islands},
     SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},
     SometimesField{"/strategy/backward_group_size", backward_group_size},

@@ -42,7 +42,7 @@ std::vector<CodedExchange> exchanges_in_parts(StepGraph& graph, const GraphInput
                                  {.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}});
   for (const auto& [bucket, bytes] : parts_of(buckets, strategy.exchange)) {
     all[bucket].stages.front().collectives.push_back(
-        input.prices.decide(Operation::all_reduce, strategy.collective, bytes));
+        input.prices.decide(Operation::all_reduce, strategy.collective, bytes, input.synchronous_workers()));
     graph.payload += bytes;
   }
   return all;
@@ -88,11 +88,12 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const auto buckets = make_buckets(input.workload, exchange);
 
   const std::vector<CodedExchange> coded =
-      exchange.partition ? exchanges_in_parts(graph, input, buckets, strategy)
-                         : coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
+      exchange.partition || input.island ? exchanges_in_parts(graph, input, buckets, strategy)
+                                         : coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
   graph.local_steps = local_steps(input.compressor);
-  const TaskId local =
-      graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
+  const TaskId local = graph.local_steps > 1
+                           ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()
+                           : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   const double slowdown = slowdown_of(overlap, input.cluster);
   std::vector<TaskId> exchanged;

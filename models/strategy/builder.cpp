@@ -49,7 +49,7 @@ LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& w
   const TaskId last =
       graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
   graph.tasks.back().micro_batches = passes;
-  return {first, last};
+  return {{first}, {last}};
 }
 
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload) {

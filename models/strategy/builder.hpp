@@ -22,11 +22,19 @@ struct GraphInput {
   const CodecSettings& codec;
   const ClusterPrices& prices;
   std::optional<CodecRates> rates;  ///< rates of the compressor's kernels; empty without kernels
+  std::optional<int> island{};      ///< workers that train together, if not all
 
   /// ν of a collective; a single worker has nobody to agree with.
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
-  /// g: the workers that add up their gradients before they compress the sum.
-  [[nodiscard]] int summed_workers() const { return stepcast::summed_workers(codec, compressor, cluster); }
+  /// g: the workers that add up their gradients before they compress the sum, or have the same parameters. Each
+  /// compresses its share.
+  [[nodiscard]] int summed_workers() const {
+    return island.value_or(stepcast::summed_workers(codec, compressor, cluster));
+  }
+  /// The workers that add up one step's gradients.
+  [[nodiscard]] Communicators synchronous_workers() const {
+    return island ? inside_groups(*island, cluster.workers) : Communicators{};
+  }
 };
 
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
@@ -52,7 +60,7 @@ StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& 
 /// Adds training steps without exchange: all forward passes, then all backward passes, then all updates. The total time
 /// is that of alternating passes, since nothing else runs meanwhile.
 struct LocalSteps {
-  TaskId first = kNoTask, last = kNoTask;
+  std::vector<TaskId> first, last;  ///< tasks that begin the first step, and those that end the last one
 };
 LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps);
 

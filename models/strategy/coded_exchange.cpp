@@ -175,7 +175,8 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
             .assumed = ""};
   CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier);
   if (g == 1) return exchange;
-  exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bucket.bytes, inside_groups(g, p));
+  if (!input.island)
+    exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bucket.bytes, inside_groups(g, p));
   exchange.spread = input.prices.decide(Operation::all_gather, {}, bucket.bytes, inside_groups(g, p));
   return exchange;
 }

@@ -40,6 +40,7 @@ struct CodedExchange {
 /// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last.
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
 /// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
+/// The g workers of an island do the same, without the reduce-scatter: they have the same parameters.
 /// Tensors that the codec leaves whole are summed in an all-reduce of their own, before the first messages.
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its

@@ -13,9 +13,15 @@
 // compute stream, the codec's kernels run between two steps: those of the exchange's stage s of S after floor(τ·s/S) of
 // the τ steps. Averages of equal fragments take no time while T(n/P) is at most τ steps and at most H/P steps, without a
 // codec and an outer update.
+//
+// With islands of g workers (DiLoCo's), each step is one of synchronous SGD inside each island, and takes its time instead
+// of f + b + u. Worker r of each island averages share r, n/g bytes, with the workers of the same share. Then the
+// island's workers gather all shares, unless their next step gathers them anyway (sharded gradients or parameters).
+// Averages in flight have a stream of their own: they do not hold up messages inside islands.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -26,6 +32,7 @@
 #include "models/strategy/carrier_choice.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/fragments.hpp"
+#include "models/strategy/island_steps.hpp"
 
 namespace stepcast {
 namespace {
@@ -41,9 +48,9 @@ struct Flight {
   std::vector<CodedExchange> buckets{};
   std::vector<std::vector<Chain>> slots{};  ///< tasks of each slot and bucket: the exchange's stages, and its end
   std::vector<bool> late{};                 ///< slots in the round after the one that sends
-  TaskId sent = kNoTask;                    ///< the update before the first slot
+  std::vector<TaskId> sent{};               ///< the tasks that end the step before the first slot
   TaskId outer = kNoTask;                   ///< the outer update, if any
-  TaskId next = kNoTask;                    ///< the computation that needs the average; none: the next round's first
+  std::vector<TaskId> next{};               ///< the tasks that need the average; none: those that begin the next round
 };
 
 /// A fragment's tasks between two steps.
@@ -60,6 +67,8 @@ class RoundBuilder {
     communication_ = graph_.add_stream("communication");
     codec_ = add_codec_stream(graph_, compute_, input);
     graph_.local_steps = strategy.steps;
+    graph_.collectives_meet = strategy.islands && strategy.averaging_steps > 0;
+    if (strategy.islands) islands_.emplace(island_step(*strategy.islands, input), graph_, compute_);
     for (Fragment& fragment : fragments_of(strategy, input.workload)) add_flight(std::move(fragment), carrier);
   }
 
@@ -70,6 +79,7 @@ class RoundBuilder {
     }
     compute_until(strategy_.steps);
     for (const Flight& flight : flights_) add_dependencies(flight);
+    if (islands_) islands_->close();
     return std::move(graph_);
   }
 
@@ -77,6 +87,8 @@ class RoundBuilder {
   void add_flight(Fragment fragment, Carrier carrier) {
     Flight flight{.fragment = std::move(fragment)};
     flight.buckets = coded_exchanges(graph_, input_, flight.fragment.buckets, false, strategy_.collective, carrier);
+    if (needs_shares_alone())
+      for (CodedExchange& bucket : flight.buckets) bucket.spread.reset();
     std::size_t stages = 0;
     for (const CodedExchange& bucket : flight.buckets) stages = std::max(stages, bucket.stages.size());
     flight.slots.assign(stages + 1, std::vector<Chain>(flight.buckets.size()));
@@ -102,14 +114,27 @@ class RoundBuilder {
     return slots;
   }
 
+  /// Whether the next step gathers the averaged parameters: each worker needs the average of its share.
+  [[nodiscard]] bool needs_shares_alone() const {
+    return strategy_.islands &&
+           strategy_.islands->sharding.value_or(ShardingStage::optimizer_state) != ShardingStage::optimizer_state;
+  }
+
+  [[nodiscard]] LocalSteps add_steps(int count) {
+    if (!islands_) return add_local_steps(graph_, compute_, input_.workload, count);
+    LocalSteps steps = islands_->add();
+    for (int more = 1; more < count; ++more) steps.last = islands_->add().last;
+    return steps;
+  }
+
   /// Adds the steps up to `step` of the round.
   void compute_until(int step) {
     if (step <= computed_) return;
-    const auto [first, last] = add_local_steps(graph_, compute_, input_.workload, step - computed_);
-    if (begin_ == kNoTask) begin_ = first;
-    for (const std::size_t f : used_) flights_[f].next = first;
+    const LocalSteps steps = add_steps(step - computed_);
+    if (begin_.empty()) begin_ = steps.first;
+    for (const std::size_t f : used_) flights_[f].next = steps.first;
     used_.clear();
-    updated_ = last;
+    updated_ = steps.last;
     computed_ = step;
   }
 
@@ -169,10 +194,12 @@ class RoundBuilder {
     for (std::size_t i = 0; i < buckets.size(); ++i)
       append(flight.slots.back()[i], computing("decode", Phase::decode, buckets[i].decode, i, buckets.size()));
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      append(flight.slots.back()[i], inside("gather in machines", buckets[i].spread, i, buckets.size()));
+      append(flight.slots.back()[i],
+             inside(islands_ ? "gather in islands" : "gather in machines", buckets[i].spread, i, buckets.size()));
     if (strategy_.outer_update_factor == 0) return;
-    const Seconds time = input_.workload.update *
-                         (strategy_.outer_update_factor * (flight.fragment.bytes / input_.workload.gradient_bytes));
+    const double share = strategy_.islands && strategy_.islands->sharding ? 1.0 / strategy_.islands->workers : 1.0;
+    const Seconds time = input_.workload.update * (strategy_.outer_update_factor * share *
+                                                   (flight.fragment.bytes / input_.workload.gradient_bytes));
     flight.outer = graph_.add_task({"outer update", Phase::update, ComputeWork{time}, compute_});
   }
 
@@ -180,24 +207,26 @@ class RoundBuilder {
   /// computation. A fragment that is used when it is sent again is sent with its average.
   void add_dependencies(const Flight& flight) {
     const int used = flight.late.back() ? 1 : 0;  // rounds after the one that sends
-    std::vector<std::pair<TaskId, int>> needed{flight.next == kNoTask ? std::pair(begin_, 1)
-                                                                      : std::pair(flight.next, 0)};
+    std::vector<std::pair<TaskId, int>> needed;
+    for (const TaskId task : flight.next.empty() ? begin_ : flight.next)
+      needed.emplace_back(task, flight.next.empty() ? 1 : 0);
     for (const Chain& chain : flight.slots.front())
       if (strategy_.averaging_steps == strategy_.steps && chain.first != kNoTask) needed.emplace_back(chain.first, 0);
     for (std::size_t i = 0; i < flight.buckets.size(); ++i) {
-      TaskId before = flight.sent;
+      std::vector<TaskId> before = flight.sent;
       int round = 0;  // of `before`
       for (std::size_t n = 0; n < flight.slots.size(); ++n) {
         const Chain& chain = flight.slots[n][i];
         if (chain.first == kNoTask) continue;
         const int here = flight.late[n] ? 1 : 0;
-        graph_.depend(chain.first, before, here - round);
-        before = chain.last;
+        for (const TaskId task : before) graph_.depend(chain.first, task, here - round);
+        before = {chain.last};
         round = here;
       }
-      if (flight.outer != kNoTask) graph_.depend(flight.outer, before, used - round);
-      else
-        for (const auto& [task, lag] : needed) graph_.depend(task, before, used - round + lag);
+      for (const TaskId last : before)
+        if (flight.outer != kNoTask) graph_.depend(flight.outer, last, used - round);
+        else
+          for (const auto& [task, lag] : needed) graph_.depend(task, last, used - round + lag);
     }
     if (flight.outer != kNoTask)
       for (const auto& [task, lag] : needed) graph_.depend(task, flight.outer, lag);
@@ -206,18 +235,21 @@ class RoundBuilder {
   const LocalSgdStrategy& strategy_;
   const GraphInput& input_;
   StepGraph graph_;
+  std::optional<IslandSteps> islands_;
   StreamId compute_ = kNoStream, communication_ = kNoStream, codec_ = kNoStream;
   std::vector<Flight> flights_;
-  std::vector<std::size_t> used_;  ///< fragments whose averages the next computation needs
-  TaskId begin_ = kNoTask, updated_ = kNoTask;
-  int computed_ = 0;  ///< steps of the round so far
+  std::vector<std::size_t> used_;        ///< fragments whose averages the next computation needs
+  std::vector<TaskId> begin_, updated_;  ///< tasks that begin a round, and those that end the steps so far
+  int computed_ = 0;                     ///< steps of the round so far
 };
 
 }  // namespace
 
 StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& input) {
-  return with_cheapest_carrier(input, strategy.carrier,
-                               [&](Carrier carrier) { return RoundBuilder(strategy, input, carrier).graph(); });
+  GraphInput averaging = input;
+  if (strategy.islands) averaging.island = strategy.islands->workers;
+  return with_cheapest_carrier(averaging, strategy.carrier,
+                               [&](Carrier carrier) { return RoundBuilder(strategy, averaging, carrier).graph(); });
 }
 
 }  // namespace stepcast

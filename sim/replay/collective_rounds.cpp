@@ -57,10 +57,11 @@ void CollectiveRounds::run(const CollectiveCall& call) {
 void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
   bool begun = false;
+  std::vector<Posted> messages;
   simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
     if (!std::exchange(begun, true)) sleep(before_rounds(call).si());
     const double start = now();
-    const double rest = run_round(round, block, call);
+    const double rest = run_round(round, block, call, messages);
     sleep((now() - start) * (times - 1));
     if (round.is_last) sleep(rest);
   });
@@ -73,20 +74,21 @@ Seconds CollectiveRounds::before_rounds(const CollectiveCall& call) const {
 
 /// Messages are larger by the protocol's overhead, which has the same effect as less bandwidth. With slices, rounds
 /// overlap: the messages are on the wire first, and what their delays and copies add by round_pace.hpp follows.
-double CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call) {
+double CollectiveRounds::run_round(const SimulatedRound& round, double block, const CollectiveCall& call,
+                                   std::vector<Posted>& messages) {
   const Protocol& protocol = protocols_[call.protocol];
   const bool overlaps = cluster_.stack.slice.has_value();
-  messages_.clear();
+  messages.clear();
   double latency = 0.0;
   for (const SimulatedMessage& message : round.messages) {
-    messages_.push_back({message});
-    double& delay = messages_.back().message.delay;
+    messages.push_back({message});
+    double& delay = messages.back().message.delay;
     delay *= protocol.latency_factor;
     latency = std::max(latency, delay);
     if (overlaps) delay = 0.0;
   }
   const double start = now();
-  await(start_messages(messages_, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
+  await(start_messages(messages, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
   const double took = now() - start, wire = overlaps ? took : std::max(0.0, took - latency);
   const RoundPace pace = pace_of(Seconds(latency), Seconds(wire), Bytes(block) * round.load.copies,
                                  slice_share(cluster_.stack, Bytes(block * round.load.largest)));

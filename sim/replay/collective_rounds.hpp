@@ -38,7 +38,9 @@ class CollectiveRounds {
 
   void run_rounds(const CollectiveCall& call);
   /// Runs one round until the next may start. Returns how much later its last message has been copied.
-  double run_round(const SimulatedRound& round, double block, const CollectiveCall& call);
+  /// @param messages  of this round; several collectives may run at the same time
+  double run_round(const SimulatedRound& round, double block, const CollectiveCall& call,
+                   std::vector<Posted>& messages);
   /// The time that a collective takes beside its rounds.
   [[nodiscard]] Seconds before_rounds(const CollectiveCall& call) const;
 
@@ -47,7 +49,6 @@ class CollectiveRounds {
   std::vector<Protocol> protocols_;
   int workers_;                    ///< in the simulation
   std::vector<Meeting> meetings_;  ///< by task
-  std::vector<Posted> messages_;   ///< of the current round
   /// Folded: a round's duration, by its key, bytes, recode and protocol.
   std::map<std::tuple<CallKey, Bytes, Seconds, int>, double> took_;
 };

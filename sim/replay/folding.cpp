@@ -267,16 +267,15 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
 
 std::optional<std::string> folding_refusal(const Scenario& scenario, const StepGraph& graph) {
   if (auto refusal = folding_refusal(scenario)) return refusal;
-  std::set<StreamId> streams;
-  bool any_direct = false;
+  bool any_collective = false, any_direct = false;
   for (const Task& task : graph.tasks) {
-    if (std::holds_alternative<CollectiveWork>(task.work)) streams.insert(task.worker_stream);
+    if (std::holds_alternative<CollectiveWork>(task.work)) any_collective = true;
     any_direct =
         any_direct || std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<NeighbourWork>(task.work);
   }
-  if (streams.size() > 1 || (!streams.empty() && any_direct))
+  if (graph.collectives_meet || (any_collective && any_direct))
     return "a collective may share links with other communication";
-  if (scenario.cluster.jitter.cv > 0 && streams.empty() && !graph.asynchronous) return kUnlike;
+  if (scenario.cluster.jitter.cv > 0 && !any_collective && !graph.asynchronous) return kUnlike;
   return {};
 }
 

@@ -245,14 +245,36 @@ TEST_CASE("greedy shards that hold nothing are noted") {
   CHECK_FALSE(note(2));
 }
 
+TEST_CASE("islands have notes of what they do to machines, and of what is not known") {
+  const auto report = [](int workers, const std::vector<std::string>& more) {
+    std::vector<std::string> sets{
+        "/cluster/workers=24",
+        R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})",
+        fmt::format(R"(/strategy={{"kind": "local-sgd", "islands": {{"workers": {}}}}})", workers)};
+    sets.insert(sets.end(), more.begin(), more.end());
+    return report_of(study_of(kMeasured, sets).points[0]);
+  };
+  CHECK(notes(report(6, {}), "islands of 6 end in the middle of machines of 4 workers"));
+  CHECK_FALSE(notes(report(4, {}), "in the middle"));
+  CHECK(report(4, {}).estimate.empty());
+  CHECK_FALSE(report(4, {}).shares_state);
+  CHECK(report(4, {"/strategy/islands/sharding=gradients"}).shares_state);
+  CHECK(
+      report(4, {"/strategy/averaging_steps=2"}).estimate.find("as if averages in flight met no messages of islands") ==
+      0);
+  // Jitter: the equations are asked all the same here.
+  CHECK(notes(report(4, {"/cluster/jitter={\"distribution\": \"lognormal\", \"cv\": 0.1}"}),
+              "real islands wait for others at averages alone"));
+}
+
 TEST_CASE("fragments of local SGD that hold nothing are noted") {
   // The middles of c, b and a are at 0.25, 1.25 and 6 of 10 MB. Thirds end at 3.3 and 6.7 MB, so two have tensors.
   const auto note = [](int fragments, const std::string& text) {
     const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",
         "gradients": [{"name": "c", "elements": 125000}, {"name": "b", "elements": 375000},
                       {"name": "a", "elements": 2000000}]})";
-    const std::string local = fmt::format(
-        R"({{"kind": "local-sgd", "steps": 4, "fragments": {}, "grouping": "per-tensor"}})", fragments);
+    const std::string local =
+        fmt::format(R"({{"kind": "local-sgd", "steps": 4, "fragments": {}, "grouping": "per-tensor"}})", fragments);
     return notes(report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + local}).points[0]), text);
   };
   CHECK(note(3, "1 of 3 fragments are empty: a fragment has whole tensors"));

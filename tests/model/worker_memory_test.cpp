@@ -54,6 +54,22 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
   CHECK(memory_of(streaming).parameters == 27_MB);                               // 20 MB + 7 MB
 }
 
+TEST_CASE("workers of an island average a share each") {
+  // Islands of 2, so a share is 5 MB.
+  LocalSgdStrategy local{.steps = 8, .islands = Islands{.workers = 2, .grouping = Grouping::per_tensor}};
+  CHECK(memory_of(local) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
+  CHECK(memory_of(local, three_units(), TopK{}) == WorkerMemory{15_MB, 10_MB, 10_MB, 5_MB, {}});  // anchor, feedback
+  local.averaging_steps = 8;
+  CHECK(memory_of(local).parameters == 20_MB);  // the message and a copy as it was sent
+  local.averaging_steps = 0;
+  local.outer_update_factor = 1;
+  CHECK(memory_of(local) == WorkerMemory{15_MB, 10_MB, 20_MB, 0_B, {}});  // whole momentum: each updates all parameters
+  // Sharded: half of the optimizer's state, of the anchor and of the momentum. Parameters are half of all and two units of
+  // 4 MB, which is more than all; so are gradients.
+  local.islands->sharding = ShardingStage::parameters;
+  CHECK(memory_of(local) == WorkerMemory{15_MB, 10_MB, 10_MB, 0_B, {}});
+}
+
 TEST_CASE("servers keep the optimizer's state, unless workers update") {
   CHECK(memory_of(ParameterServerStrategy{}) == WorkerMemory{10_MB, 10_MB, 0_B, 0_B, {}});
   CHECK(memory_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);

@@ -181,6 +181,14 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
     x->carrier = Carrier::automatic;
     x->fragments = 1 + x->fragments % std::min(2, x->steps);  // the workload has two tensors
     x->averaging_steps %= x->steps + 1;
+    if (x->islands) {  // of 8k workers, k at least 2
+      x->steps = 1 + x->steps % 100;
+      x->fragments = 1;
+      x->averaging_steps %= x->steps + 1;
+      x->islands->workers = 2 + 2 * (x->islands->workers % 2);
+      x->islands->collective = {};
+      codec.scope = CodecScope::workers;
+    }
   }
   if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
     x->carrier = Carrier::automatic;
@@ -228,7 +236,9 @@ Scenario random_scenario() {
   table.global_batch.reset();
   table.profile.reset();
   table.measured.reset();
-  if (std::holds_alternative<ShardedStrategy>(s.strategy)) table.accumulation = 1 + table.accumulation % 1024;
+  const auto* averaged = std::get_if<LocalSgdStrategy>(&s.strategy);
+  if (std::holds_alternative<ShardedStrategy>(s.strategy) || (averaged && averaged->islands))
+    table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
   table.gradients = {{"a", 1000000, 1_ms, {1000, 1000}}, {"b", 500000, 2_ms}};
   table.parameters.reset();

@@ -14,6 +14,7 @@
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_islands.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -51,7 +52,8 @@ Strategy random_strategy(int p) {
                               .grouping = exchange.grouping,
                               .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
                               .fragments = integer_between(1, steps),
-                              .averaging_steps = integer_between(0, steps)};
+                              .averaging_steps = integer_between(0, steps),
+                              .islands = coin() ? random_islands(p) : std::nullopt};
     }
     case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     case 5: {

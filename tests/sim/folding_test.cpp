@@ -15,6 +15,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_islands.hpp"
 #include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
@@ -247,6 +248,10 @@ TEST_CASE("every strategy folds exactly") {
         }
         Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
         scenario.evaluation.max_steps = 60;
+        // Beside averages in flight, islands do not fold.
+        if (auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
+            local && local->averaging_steps == 0 && coin())
+          local->islands = random_islands(scenario.cluster.workers);
         if (auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && coin()) {
           int g = integer_between(1, scenario.cluster.workers);
           while (scenario.cluster.workers % g != 0) --g;

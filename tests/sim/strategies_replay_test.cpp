@@ -17,6 +17,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_islands.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -374,6 +375,34 @@ TEST_CASE("local SGD in closed form") {
   require_close(exchange / 4.0, exposed(answers[0].replay.breakdown), 1e-9, "all communication is exposed");
 }
 
+TEST_CASE("islands: replay equals equations") {
+  std::vector<Case> cases;
+  const std::optional<ShardingStage> stages[] = {std::nullopt, ShardingStage::optimizer_state, ShardingStage::gradients,
+                                                 ShardingStage::parameters};
+  for (const auto& [p, g] : {std::pair(4, 2), std::pair(8, 4), std::pair(9, 3)})
+    for (const int steps : {1, 4})
+      for (const int fragments : {1, 2})
+        for (const auto& stage : stages)
+          for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+            if (fragments > steps) continue;
+            const Scenario plain = scenario_of(
+                star(p), LocalSgdStrategy{.steps = steps,
+                                          .outer_update_factor = p == 8 ? 1.5 : 0.0,
+                                          .fragments = fragments,
+                                          .islands = Islands{.workers = g, .sharding = stage, .grouping = grouping}});
+            const std::string name = fmt::format("p={} g={} H={} P={} {} {}", p, g, steps, fragments,
+                                                 stage ? name_of(*stage) : "replicated", name_of(grouping));
+            Scenario negotiating = plain, machines = plain;
+            negotiating.cluster.stack.negotiation_cost = 2_ms;
+            machines.cluster.topology = Nodes{g, {100_GBps, 3_us}, g};
+            cases.push_back({name, plain});
+            cases.push_back({name + " negotiating", negotiating});
+            cases.push_back({name + " in machines", machines});
+            cases.push_back({name + " in 3 passes", accumulating(plain, 3)});
+          }
+  require_all_same(cases);
+}
+
 TEST_CASE("averages in flight and in fragments: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 3, 8})
@@ -488,6 +517,8 @@ TEST_CASE("property: replay equals equations on random synchronous, pipelined an
                                                .outer_update_factor = coin() ? real_between(0, 2) : 0.0,
                                                .fragments = integer_between(1, steps),
                                                .averaging_steps = integer_between(0, steps)};
+          if (auto& local = std::get<LocalSgdStrategy>(scenario.strategy); local.averaging_steps == 0 && coin())
+            local.islands = random_islands(cluster.workers);
         }
         if (coin()) table.accumulation = integer_between(1, 5);
         scenario.workload = std::make_shared<const WorkloadTable>(table);

@@ -1,0 +1,46 @@
+// Groups of workers that train together between the averages of local SGD.
+#pragma once
+
+#include <optional>
+
+#include "models/describe/describe.hpp"
+#include "models/part/collective_algorithm.hpp"
+#include "models/part/exchange.hpp"
+#include "models/part/sharding.hpp"
+
+namespace stepcast {
+
+/// Each group of consecutive workers holds one replica, and trains it by synchronous SGD. Local SGD averages the replicas:
+/// DiLoCo (Douillard et al. 2023) calls the groups islands. Each worker exchanges its share of the parameters with the
+/// workers of the same share in other islands.
+struct Islands {
+  int workers = 1;
+  std::optional<ShardingStage> sharding{};
+  Grouping grouping = Grouping::bucketed;
+  Bytes bucket_cap = 25_MiB;
+  bool overlap = true;
+  CollectiveChoice collective{};
+
+  template <class V>
+  static void describe(V& v, Islands& x) {
+    v.required("workers", x.workers, "g: workers of an island, consecutive ranks, such as those of a machine",
+               at_least(2));
+    v.optional(
+        "sharding", x.sharding,
+        "the state that an island's workers share out (strategy sharded); null: each holds all of it, and gradients "
+        "are all-reduced");
+    v.optional("grouping", x.grouping, "gradients of a step that travel together inside an island");
+    v.optional("bucket_cap", x.bucket_cap,
+               "bucketed: a bucket is closed by the tensor that fills it to this size, the first one at 1 MiB",
+               positive);
+    v.optional("overlap", x.overlap, "exchange while a step computes, not between its parts");
+    v.optional("collective", x.collective, "the collectives inside islands");
+  }
+  bool operator==(const Islands&) const = default;
+
+  [[nodiscard]] Exchange exchange() const {
+    return {.grouping = grouping, .bucket_cap = bucket_cap, .overlap = overlap};
+  }
+};
+
+}  // namespace stepcast

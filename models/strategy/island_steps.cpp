@@ -1,0 +1,110 @@
+#include "models/strategy/island_steps.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+namespace {
+
+constexpr std::string_view kInside = " in islands";  // ends the names of streams
+
+/// Gradients inside islands are summed as they are.
+const Compressor& no_compressor() {
+  static const Compressor none = NoCompressor{};
+  return none;
+}
+
+/// Tasks that nothing of the step precedes (or follows): the first one of a stream, if it waits for no task of the step
+/// (the last one, if none waits for it).
+std::vector<TaskId> ends_of_streams(const StepGraph& step, bool first) {
+  const auto tasks = static_cast<TaskId>(step.tasks.size());
+  std::vector<bool> joined(step.tasks.size());
+  for (const Dependency& d : step.dependencies)
+    if (d.lag == 0) joined[static_cast<std::size_t>(first ? d.after : d.before)] = true;
+  std::vector<bool> passed(step.streams.size());
+  std::vector<TaskId> found;
+  for (TaskId n = 0; n < tasks; ++n) {
+    const auto task = static_cast<std::size_t>(first ? n : tasks - 1 - n);
+    const auto stream = static_cast<std::size_t>(step.tasks[task].worker_stream);
+    if (!passed[stream] && !joined[task]) found.push_back(static_cast<TaskId>(task));
+    passed[stream] = true;
+  }
+  return found;
+}
+
+/// @pre islands.sharding
+ShardedStrategy sharded_inside(const Islands& islands) {
+  return {.stage = *islands.sharding,
+          .collective = islands.collective,
+          .exchange = islands.exchange(),
+          .group_size = islands.workers};
+}
+
+}  // namespace
+
+std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&strategy)) return *sharded;
+  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
+  if (!local || !local->islands || !local->islands->sharding) return {};
+  return sharded_inside(*local->islands);
+}
+
+StepGraph island_step(const Islands& islands, const GraphInput& input) {
+  const GraphInput inside{input.workload, input.cluster, no_compressor(), input.codec, input.prices, {},
+                          islands.workers};
+  if (!islands.sharding)
+    return build_all_reduce({.collective = islands.collective, .exchange = islands.exchange()}, inside);
+  return build_sharded(sharded_inside(islands), inside);
+}
+
+bool is_inside_islands(const Task& task, const StepGraph& round) {
+  return task.worker_stream != kNoStream &&
+         std::string_view(round.streams[static_cast<std::size_t>(task.worker_stream)].name).ends_with(kInside);
+}
+
+IslandSteps::IslandSteps(StepGraph step, StepGraph& round, StreamId compute)
+    : step_(std::move(step)),
+      round_(round),
+      first_(ends_of_streams(step_, true)),
+      last_(ends_of_streams(step_, false)) {
+  for (const Stream& stream : step_.streams)
+    streams_.push_back(stream.name == round.streams[static_cast<std::size_t>(compute)].name
+                           ? compute
+                           : round.add_stream(stream.name + std::string(kInside)));
+}
+
+LocalSteps IslandSteps::add() {
+  const auto begin = static_cast<TaskId>(round_.tasks.size());
+  const int passes = round_.micro_batches;
+  begun_.push_back(begin);
+  round_.micro_batches += step_.micro_batches;
+  for (Task task : step_.tasks) {
+    const int micro_batch = task.micro_batch;
+    task.name += fmt::format(" of step {}", begun_.size());
+    task.worker_stream = streams_[static_cast<std::size_t>(task.worker_stream)];
+    round_.add_task(std::move(task));
+    round_.tasks.back().micro_batch = passes + micro_batch;
+  }
+  round_.payload += step_.payload;
+  const auto moved = [&](std::vector<TaskId> tasks) {
+    for (TaskId& task : tasks) task += begin;
+    return tasks;
+  };
+  return {moved(first_), moved(last_)};
+}
+
+void IslandSteps::close() {
+  const auto steps = static_cast<int>(begun_.size());
+  for (const Dependency& d : step_.dependencies)
+    for (int after = 0; after < steps; ++after) {
+      int before = after - d.lag, rounds = 0;
+      for (; before < 0; before += steps) ++rounds;
+      round_.depend(begun_[static_cast<std::size_t>(after)] + d.after,
+                    begun_[static_cast<std::size_t>(before)] + d.before, rounds);
+    }
+}
+
+}  // namespace stepcast

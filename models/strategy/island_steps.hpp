@@ -1,0 +1,43 @@
+// Steps of islands: synchronous SGD inside each, one step after the other.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/part/islands.hpp"
+#include "models/part/strategy.hpp"
+#include "models/strategy/builder.hpp"
+
+namespace stepcast {
+
+/// The strategy of a step with sharded state, of all workers or inside islands; nothing if each holds all of the state.
+std::optional<ShardedStrategy> sharded_step(const Strategy& strategy);
+
+/// One step of each island, all at the same time, by strategy all-reduce or sharded.
+/// @param input  with the workers of an island
+StepGraph island_step(const Islands& islands, const GraphInput& input);
+
+/// Whether the task is a message inside an island during a step, not a part of an average.
+bool is_inside_islands(const Task& task, const StepGraph& round);
+
+/// Repeats a step in the graph of a round.
+class IslandSteps {
+ public:
+  /// @param step     one step; its stream "compute" becomes `compute`, and its others streams of their own
+  IslandSteps(StepGraph step, StepGraph& round, StreamId compute);
+
+  /// Adds a step, with dependencies on the steps before. Returns the tasks that begin it and those that end it.
+  LocalSteps add();
+
+  /// Lets the first steps of a round follow the last ones of the round before.
+  void close();
+
+ private:
+  StepGraph step_;
+  StepGraph& round_;
+  std::vector<StreamId> streams_;     ///< by stream of the step
+  std::vector<TaskId> first_, last_;  ///< of a step, from its first task on
+  std::vector<TaskId> begun_;         ///< by step: its first task in the round
+};
+
+}  // namespace stepcast
