@@ -93,7 +93,8 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
       groups.push_back(group);
     else result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
   for (const Group& group : groups) {
-    const auto& [kind, dtype, pass] = group;
+    const auto kind = std::get<0>(group);
+    const auto dtype = std::get<1>(group);
     const std::vector<KernelSample>& samples = all.at(group);
     const DevicePeaks device{find_peak(rates, dtype)->rate, rates.memory_bandwidth.value,
                              rates.processors ? rates.processors->value : 0};

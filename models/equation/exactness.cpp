@@ -56,17 +56,17 @@ const Islands* islands_of_averages_in_flight(const Strategy& strategy) {
   return local && local->islands && local->averaging_steps > 0 ? &*local->islands : nullptr;
 }
 
-/// The rate of averages over what they leave of a GPU's own link, which messages of steps use too, if islands are inside
-/// machines of such links; else nothing.
+/// The rate of averages over what they leave of a GPU's own link, which messages of steps use too, if each island is a
+/// machine of such links; else nothing.
 std::optional<double> taken_by_averages(const Islands& islands, const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  if (!nodes || nodes->gpus_per_node % islands.workers != 0 || host_costs(cluster).any()) return {};
+  if (!nodes || nodes->gpus_per_node != islands.size || host_costs(cluster).any()) return {};
   const double inner = nodes->inner.bandwidth.si(), nic = cluster.link.bandwidth.si();
   return inner >= 2 * nic ? std::optional(nic / (inner - nic)) : std::nullopt;
 }
 
 /// Averages in flight and messages inside islands meet on links. They delay a round by the time of the shorter ones at
-/// most: 1,000 random cases of tests/sim/auto_test.cpp found no more. Where averages leave machines, a NIC limits them:
+/// most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands are machines, a NIC limits averages:
 /// they take little of the links inside.
 Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, const ClusterPrices& prices) {
   Seconds steps{}, averages{}, gathers{};  // of a round

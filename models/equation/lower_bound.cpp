@@ -87,8 +87,8 @@ struct Load {
 
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) {
-    const double share = local->islands && local->islands->sharding ? 1.0 / local->islands->workers : 1.0;
-    return update * (share * (1.0 + local->outer_update_factor / local->steps));
+    const double g = local->workers_of_replica(), own = local->islands && local->islands->sharding ? 1.0 / g : 1.0;
+    return update * (own + local->outer_update_factor / (g * local->steps));
   }
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return server->two_way ? update : Seconds{};

@@ -126,6 +126,15 @@ class ExchangeChanges {
     const Dtype dtype = s_.workload->dtype;
     if (x.reduced_over(dtype) > 1)
       changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
+    if (const auto machine = machine_group(); machine && std::holds_alternative<NoCompressor>(s_.compressor))
+      changes_.add_strategy(kTraining,
+                            fmt::format("state sharded inside each {}, averaged every {} steps between them",
+                                        group_name(s_.cluster), LocalSgdStrategy{}.steps),
+                            LocalSgdStrategy{.islands = Islands{.size = *machine,
+                                                                .sharding = x.stage,
+                                                                .grouping = x.exchange.grouping,
+                                                                .bucket_cap = x.exchange.bucket_cap,
+                                                                .overlap = x.exchange.overlap}});
     changes_.add_strategy(kExecution, "all-reduce, with all state on every worker",
                           AllReduceStrategy{.collective = kept_all_reduce(s_), .exchange = x.exchange});
   }
@@ -183,8 +192,12 @@ class ExchangeChanges {
     };
     if (!x.islands) {
       if (const auto machine = machine_group(); machine && s_.codec.scope == CodecScope::workers)
-        offer(kTraining, fmt::format("islands: each {}'s workers make every step together", group_name(s_.cluster)),
-              Islands{.workers = *machine});
+        for (const std::optional<ShardingStage> stage :
+             {std::optional<ShardingStage>{}, std::optional(ShardingStage::parameters)})
+          offer(kTraining,
+                fmt::format("islands: each {}'s workers make every step together{}", group_name(s_.cluster),
+                            stage ? ", with sharded parameters" : ""),
+                Islands{.size = *machine, .sharding = stage});
       return;
     }
     offer(kTraining, "no islands: each worker trains alone", {});
@@ -192,11 +205,17 @@ class ExchangeChanges {
     other.collective = {};
     if (other != *x.islands) offer(kExecution, "the cheapest algorithm inside islands", other);
     other = *x.islands;
-    other.overlap = other.grouping != Grouping::whole_model;
-    if (other != *x.islands) offer(kExecution, "overlap inside islands", other);
-    for (const std::optional<ShardingStage> stage :
-         {std::optional<ShardingStage>{}, std::optional(ShardingStage::gradients),
-          std::optional(ShardingStage::parameters)}) {
+    other.overlap = true;
+    if (other.grouping != Grouping::whole_model && other != *x.islands)
+      offer(kExecution, "overlap inside islands", other);
+    for (const auto& choice : Choices<Grouping>::table) {
+      other = *x.islands;
+      other.grouping = choice.value;
+      if (other != *x.islands) offer(kExecution, fmt::format("{} inside islands", choice.name), other);
+    }
+    std::vector<std::optional<ShardingStage>> stages{std::nullopt};
+    for (const auto& choice : Choices<ShardingStage>::table) stages.emplace_back(choice.value);
+    for (const std::optional<ShardingStage>& stage : stages) {
       other = *x.islands;
       if (stage.has_value() != other.sharding.has_value()) other.collective = {};  // of other operations
       other.sharding = stage;

@@ -274,12 +274,16 @@ std::string headline(const Explanation& e) {
   return text + "\n";
 }
 
+/// Why equations are an estimate, without the range.
+std::string_view cause_of(std::string_view estimate) { return estimate.substr(0, estimate.find(": a replay's step")); }
+
 /// The meaning of "~", and its reason. The point's own reason is among its notes.
 std::string marks_text(const Explanation& e) {
   std::vector<std::string> reasons;
   for (const ChangedStep& one : e.changes)
     if (!one.estimate.empty() && one.estimate != e.point.estimate &&
-        std::find(reasons.begin(), reasons.end(), one.estimate) == reasons.end())
+        std::none_of(reasons.begin(), reasons.end(),
+                     [&](const std::string& known) { return cause_of(known) == cause_of(one.estimate); }))
       reasons.push_back(one.estimate);
   const bool own = !e.point.estimate.empty() && !e.point.answers.replay;
   std::string text;

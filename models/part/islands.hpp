@@ -14,7 +14,7 @@ namespace stepcast {
 /// DiLoCo (Douillard et al. 2023) calls the groups islands. Each worker exchanges its share of the parameters with the
 /// workers of the same share in other islands.
 struct Islands {
-  int workers = 1;
+  int size = 1;
   std::optional<ShardingStage> sharding{};
   Grouping grouping = Grouping::bucketed;
   Bytes bucket_cap = 25_MiB;
@@ -23,8 +23,7 @@ struct Islands {
 
   template <class V>
   static void describe(V& v, Islands& x) {
-    v.required("workers", x.workers, "g: workers of an island, consecutive ranks, such as those of a machine",
-               at_least(2));
+    v.required("size", x.size, "g: workers of an island, consecutive ranks, such as those of a machine", at_least(2));
     v.optional(
         "sharding", x.sharding,
         "the state that an island's workers share out (strategy sharded); null: each holds all of it, and gradients "
@@ -38,6 +37,10 @@ struct Islands {
   }
   bool operator==(const Islands&) const = default;
 
+  /// Whether an island's workers gather averages. With sharded gradients or parameters, the next step gathers them anyway.
+  [[nodiscard]] bool gather_averages() const {
+    return sharding.value_or(ShardingStage::optimizer_state) == ShardingStage::optimizer_state;
+  }
   [[nodiscard]] Exchange exchange() const {
     return {.grouping = grouping, .bucket_cap = bucket_cap, .overlap = overlap};
   }

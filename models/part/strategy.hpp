@@ -220,7 +220,7 @@ struct LocalSgdStrategy {
   std::optional<Islands> islands{};
 
   /// g: the workers that train a replica together.
-  [[nodiscard]] int workers_of_replica() const { return islands ? islands->workers : 1; }
+  [[nodiscard]] int workers_of_replica() const { return islands ? islands->size : 1; }
 
   template <class V>
   static void describe(V& v, LocalSgdStrategy& x) {

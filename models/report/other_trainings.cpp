@@ -25,8 +25,7 @@ std::string staleness_of(const Strategy& strategy) {
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);
   if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy))
     return fmt::format(
-        "{} local steps{}{}{}", local->steps,
-        local->islands ? fmt::format(" of {} workers", local->islands->workers) : "",
+        "{} local steps{}{}{}", local->steps, local->islands ? fmt::format(" of {} workers", local->islands->size) : "",
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (std::holds_alternative<GossipStrategy>(strategy)) return "gossip";

@@ -164,7 +164,7 @@ void add_straddling_groups(const Scenario& scenario, Notes& notes) {
   const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
   if (!sharded && !(local && local->islands)) return;
   const Machines all = machines(scenario.cluster);
-  const int p = scenario.cluster.workers, g = sharded ? sharded->group(p) : local->islands->workers;
+  const int p = scenario.cluster.workers, g = sharded ? sharded->group(p) : local->islands->size;
   if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
   notes.push_back(
       {NoteCode::straddling_groups,

@@ -80,8 +80,8 @@ struct MemoryOf {
     const auto* local = std::get_if<QsparseLocalSgd>(&scenario.compressor);
     return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};
   }
-  /// An island's workers each average a share, and keep what that needs. The outer momentum is of the share if the state
-  /// is sharded.
+  /// An island's workers each average and update a share, and keep what that needs. Where averages in flight are gathered
+  /// while workers compute, all shares arrive in memory of their own.
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
@@ -92,7 +92,8 @@ struct MemoryOf {
     // the change since then is added to the average.
     const double copies = compressed || outer ? 1 : 2;
     memory.parameters += (n * (compressed || outer ? 1.0 : 0.0) + most_in_flight(x, workload) * copies) / g;
-    if (outer) memory.optimizer += sharded ? n / g : n;
+    if (outer) memory.optimizer += n / g;
+    else if (x.islands && x.islands->gather_averages()) memory.parameters += most_in_flight(x, workload);
     return memory;
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }

@@ -21,19 +21,19 @@ struct GraphInput {
   const Compressor& compressor;
   const CodecSettings& codec;
   const ClusterPrices& prices;
-  std::optional<CodecRates> rates;  ///< rates of the compressor's kernels; empty without kernels
-  std::optional<int> island{};      ///< workers that train together, if not all
+  std::optional<CodecRates> rates;   ///< rates of the compressor's kernels; empty without kernels
+  const Islands* islands = nullptr;  ///< the groups that train together; null: all workers do
 
   /// ν of a collective; a single worker has nobody to agree with.
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
   /// g: the workers that add up their gradients before they compress the sum, or have the same parameters. Each
   /// compresses its share.
   [[nodiscard]] int summed_workers() const {
-    return island.value_or(stepcast::summed_workers(codec, compressor, cluster));
+    return islands ? islands->size : stepcast::summed_workers(codec, compressor, cluster);
   }
   /// The workers that add up one step's gradients.
   [[nodiscard]] Communicators synchronous_workers() const {
-    return island ? inside_groups(*island, cluster.workers) : Communicators{};
+    return islands ? inside_groups(islands->size, cluster.workers) : Communicators{};
   }
 };
 

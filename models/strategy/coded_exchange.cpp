@@ -175,9 +175,11 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
             .assumed = ""};
   CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier);
   if (g == 1) return exchange;
-  if (!input.island)
+  if (!input.islands)
     exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bucket.bytes, inside_groups(g, p));
-  exchange.spread = input.prices.decide(Operation::all_gather, {}, bucket.bytes, inside_groups(g, p));
+  const CollectiveChoice inside =
+      input.islands ? fitted(input.islands->collective, Operation::all_gather) : CollectiveChoice{};
+  exchange.spread = input.prices.decide(Operation::all_gather, inside, bucket.bytes, inside_groups(g, p));
   return exchange;
 }
 

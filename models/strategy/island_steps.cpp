@@ -40,7 +40,7 @@ ShardedStrategy sharded_inside(const Islands& islands) {
   return {.stage = *islands.sharding,
           .collective = islands.collective,
           .exchange = islands.exchange(),
-          .group_size = islands.workers};
+          .group_size = islands.size};
 }
 
 }  // namespace
@@ -53,8 +53,7 @@ std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
 }
 
 StepGraph island_step(const Islands& islands, const GraphInput& input) {
-  const GraphInput inside{input.workload, input.cluster, no_compressor(), input.codec, input.prices, {},
-                          islands.workers};
+  const GraphInput inside{input.workload, input.cluster, no_compressor(), input.codec, input.prices, {}, &islands};
   if (!islands.sharding)
     return build_all_reduce({.collective = islands.collective, .exchange = islands.exchange()}, inside);
   return build_sharded(sharded_inside(islands), inside);
@@ -83,7 +82,6 @@ LocalSteps IslandSteps::add() {
   round_.micro_batches += step_.micro_batches;
   for (Task task : step_.tasks) {
     const int micro_batch = task.micro_batch;
-    task.name += fmt::format(" of step {}", begun_.size());
     task.worker_stream = streams_[static_cast<std::size_t>(task.worker_stream)];
     round_.add_task(std::move(task));
     round_.tasks.back().micro_batch = passes + micro_batch;

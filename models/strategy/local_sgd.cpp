@@ -15,8 +15,9 @@
 // codec and an outer update.
 //
 // With islands of g workers (DiLoCo's), each step is one of synchronous SGD inside each island, and takes its time instead
-// of f + b + u. Worker r of each island averages share r, n/g bytes, with the workers of the same share. Then the
-// island's workers gather all shares, unless their next step gathers them anyway (sharded gradients or parameters).
+// of f + b + u. Worker r of each island averages share r, n/g bytes, with the workers of the same share, and makes 1/g of
+// the outer update. Then the island's workers gather all shares, unless their next step gathers them anyway (sharded
+// gradients or parameters).
 // Averages in flight have a stream of their own: they do not hold up messages inside islands.
 #include <algorithm>
 #include <cmath>
@@ -50,6 +51,7 @@ struct Flight {
   std::vector<bool> late{};                 ///< slots in the round after the one that sends
   std::vector<TaskId> sent{};               ///< the tasks that end the step before the first slot
   TaskId outer = kNoTask;                   ///< the outer update, if any
+  std::vector<TaskId> ends{};               ///< it, and gatherings of what it made
   std::vector<TaskId> next{};               ///< the tasks that need the average; none: those that begin the next round
 };
 
@@ -87,7 +89,7 @@ class RoundBuilder {
   void add_flight(Fragment fragment, Carrier carrier) {
     Flight flight{.fragment = std::move(fragment)};
     flight.buckets = coded_exchanges(graph_, input_, flight.fragment.buckets, false, strategy_.collective, carrier);
-    if (needs_shares_alone())
+    if (strategy_.islands && !strategy_.islands->gather_averages())
       for (CodedExchange& bucket : flight.buckets) bucket.spread.reset();
     std::size_t stages = 0;
     for (const CodedExchange& bucket : flight.buckets) stages = std::max(stages, bucket.stages.size());
@@ -112,12 +114,6 @@ class RoundBuilder {
     const auto key = [&](const Slot& x) { return std::tuple(x.after, !flights_[x.flight].late[x.number], x.flight); };
     std::stable_sort(slots.begin(), slots.end(), [&](const Slot& a, const Slot& b) { return key(a) < key(b); });
     return slots;
-  }
-
-  /// Whether the next step gathers the averaged parameters: each worker needs the average of its share.
-  [[nodiscard]] bool needs_shares_alone() const {
-    return strategy_.islands &&
-           strategy_.islands->sharding.value_or(ShardingStage::optimizer_state) != ShardingStage::optimizer_state;
   }
 
   [[nodiscard]] LocalSteps add_steps(int count) {
@@ -188,19 +184,24 @@ class RoundBuilder {
         });
   }
 
-  /// Adds what follows the messages: decoding, gathering in machines, an outer update.
+  /// Adds what follows the messages: decoding, gathering in machines, an outer update. Islands update shares, and gather
+  /// them then.
   void add_end(Flight& flight) {
     const std::vector<CodedExchange>& buckets = flight.buckets;
+    std::vector<Chain>& slot = flight.slots.back();
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      append(flight.slots.back()[i], computing("decode", Phase::decode, buckets[i].decode, i, buckets.size()));
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      append(flight.slots.back()[i],
-             inside(islands_ ? "gather in islands" : "gather in machines", buckets[i].spread, i, buckets.size()));
+      append(slot[i], computing("decode", Phase::decode, buckets[i].decode, i, buckets.size()));
+    const bool shares = islands_ && strategy_.outer_update_factor > 0;
+    const char* gather = islands_ ? "gather in islands" : "gather in machines";
+    for (std::size_t i = 0; i < buckets.size() && !shares; ++i)
+      append(slot[i], inside(gather, buckets[i].spread, i, buckets.size()));
     if (strategy_.outer_update_factor == 0) return;
-    const double share = strategy_.islands && strategy_.islands->sharding ? 1.0 / strategy_.islands->workers : 1.0;
-    const Seconds time = input_.workload.update * (strategy_.outer_update_factor * share *
-                                                   (flight.fragment.bytes / input_.workload.gradient_bytes));
+    const double share = strategy_.outer_update_factor / strategy_.workers_of_replica();
+    const Seconds time = input_.workload.update * (share * (flight.fragment.bytes / input_.workload.gradient_bytes));
     flight.outer = graph_.add_task({"outer update", Phase::update, ComputeWork{time}, compute_});
+    flight.ends = {flight.outer};
+    for (std::size_t i = 0; i < buckets.size() && shares; ++i)
+      if (buckets[i].spread) flight.ends.push_back(inside(gather, buckets[i].spread, i, buckets.size())(flight.outer));
   }
 
   /// Each slot waits for the slot before, and the outer update for all buckets. The average is needed by the next
@@ -228,8 +229,8 @@ class RoundBuilder {
         else
           for (const auto& [task, lag] : needed) graph_.depend(task, last, used - round + lag);
     }
-    if (flight.outer != kNoTask)
-      for (const auto& [task, lag] : needed) graph_.depend(task, flight.outer, lag);
+    for (const TaskId end : flight.ends)
+      for (const auto& [task, lag] : needed) graph_.depend(task, end, lag);
   }
 
   const LocalSgdStrategy& strategy_;
@@ -247,7 +248,7 @@ class RoundBuilder {
 
 StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& input) {
   GraphInput averaging = input;
-  if (strategy.islands) averaging.island = strategy.islands->workers;
+  if (strategy.islands) averaging.islands = &*strategy.islands;
   return with_cheapest_carrier(averaging, strategy.carrier,
                                [&](Carrier carrier) { return RoundBuilder(strategy, averaging, carrier).graph(); });
 }

@@ -271,13 +271,13 @@ TEST_CASE("changes of the training are separate from changes of the exchange") {
   local.cluster.topology = Nodes{4, {100_GBps, 1_us}, 1};
   CHECK(changes_of(local, ChangeOf::training)
             .at("islands: each machine's workers make every step together @ /strategy/islands") ==
-        Json::parse(R"({"workers": 4})"));
-  local.strategy = LocalSgdStrategy{.islands = Islands{.workers = 4, .overlap = false}};
+        Json::parse(R"({"size": 4})"));
+  local.strategy = LocalSgdStrategy{.islands = Islands{.size = 4, .overlap = false}};
   CHECK(changes_of(local, ChangeOf::training).at("no islands: each worker trains alone @ /strategy/islands").is_null());
   const auto inside = changes_of(local, ChangeOf::execution);
   CHECK(inside.at("state sharded inside islands, stage parameters @ /strategy/islands") ==
-        Json::parse(R"({"workers": 4, "sharding": "parameters", "overlap": false})"));
-  CHECK(inside.at("overlap inside islands @ /strategy/islands") == Json::parse(R"({"workers": 4})"));
+        Json::parse(R"({"size": 4, "sharding": "parameters", "overlap": false})"));
+  CHECK(inside.at("overlap inside islands @ /strategy/islands") == Json::parse(R"({"size": 4})"));
   // 2·2^30 is more than an int holds; reading the change refuses it.
   WorkloadTable large = *scenario.workload;
   large.batch = 1 << 30;

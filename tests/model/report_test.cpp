@@ -250,7 +250,7 @@ TEST_CASE("islands have notes of what they do to machines, and of what is not kn
     std::vector<std::string> sets{
         "/cluster/workers=24",
         R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})",
-        fmt::format(R"(/strategy={{"kind": "local-sgd", "islands": {{"workers": {}}}}})", workers)};
+        fmt::format(R"(/strategy={{"kind": "local-sgd", "islands": {{"size": {}}}}})", workers)};
     sets.insert(sets.end(), more.begin(), more.end());
     return report_of(study_of(kMeasured, sets).points[0]);
   };

@@ -56,14 +56,17 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
 
 TEST_CASE("workers of an island average a share each") {
   // Islands of 2, so a share is 5 MB.
-  LocalSgdStrategy local{.steps = 8, .islands = Islands{.workers = 2, .grouping = Grouping::per_tensor}};
+  LocalSgdStrategy local{.steps = 8, .islands = Islands{.size = 2, .grouping = Grouping::per_tensor}};
   CHECK(memory_of(local) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
   CHECK(memory_of(local, three_units(), TopK{}) == WorkerMemory{15_MB, 10_MB, 10_MB, 5_MB, {}});  // anchor, feedback
   local.averaging_steps = 8;
-  CHECK(memory_of(local).parameters == 20_MB);  // the message and a copy as it was sent
+  CHECK(memory_of(local).parameters == 30_MB);  // a share's message and its copy as it was sent, and what is gathered
+  local.islands->sharding = ShardingStage::gradients;
+  CHECK(memory_of(local).parameters == 20_MB);  // the next step gathers
+  local.islands->sharding.reset();
   local.averaging_steps = 0;
   local.outer_update_factor = 1;
-  CHECK(memory_of(local) == WorkerMemory{15_MB, 10_MB, 20_MB, 0_B, {}});  // whole momentum: each updates all parameters
+  CHECK(memory_of(local) == WorkerMemory{15_MB, 10_MB, 15_MB, 0_B, {}});  // momentum of the share
   // Sharded: half of the optimizer's state, of the anchor and of the momentum. Parameters are half of all and two units of
   // 4 MB, which is more than all; so are gradients.
   local.islands->sharding = ShardingStage::parameters;

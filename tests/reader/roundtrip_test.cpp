@@ -185,7 +185,7 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
       x->steps = 1 + x->steps % 100;
       x->fragments = 1;
       x->averaging_steps %= x->steps + 1;
-      x->islands->workers = 2 + 2 * (x->islands->workers % 2);
+      x->islands->size = 2 + 2 * (x->islands->size % 2);
       x->islands->collective = {};
       codec.scope = CodecScope::workers;
     }

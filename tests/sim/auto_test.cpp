@@ -290,15 +290,15 @@ TEST_CASE("averages in flight beside islands are in the range that is stated wit
         .steps = steps,
         .fragments = random.between(1, std::min(2, steps)),
         .averaging_steps = random.between(1, steps),
-        .islands = Islands{.workers = g,
-                           .grouping = random.between(0, 1) == 1 ? Grouping::per_tensor : Grouping::whole_model}};
+        .islands =
+            Islands{.size = g, .grouping = random.between(0, 1) == 1 ? Grouping::per_tensor : Grouping::whole_model}};
     if (random.between(0, 1) == 1) local.islands->sharding = static_cast<ShardingStage>(random.between(0, 2));
     Scenario scenario = scenario_of(any_cluster(random, p), local);
     if (i % 2 == 0) {
       scenario.cluster = star(p);
       scenario.cluster.link.bandwidth = BytesPerSecond(random.factor(1e9, 1e10));
       scenario.cluster.stack.host_cost = scenario.cluster.stack.inner_host_cost = {};
-      scenario.cluster.topology = Nodes{g, {BytesPerSecond(random.factor(1e11, 1e12)), 1_us}, g};
+      scenario.cluster.topology = Nodes{g * random.between(1, 2), {BytesPerSecond(random.factor(1e10, 1e12)), 1_us}, g};
     }
     scenario.workload = std::make_shared<const WorkloadTable>(small_workload(random.factor(0.01, 3)));
     cases.push_back({fmt::format("case {}: topology {}", i, scenario.cluster.topology.index()), std::move(scenario)});

@@ -389,7 +389,7 @@ TEST_CASE("islands: replay equals equations") {
                 star(p), LocalSgdStrategy{.steps = steps,
                                           .outer_update_factor = p == 8 ? 1.5 : 0.0,
                                           .fragments = fragments,
-                                          .islands = Islands{.workers = g, .sharding = stage, .grouping = grouping}});
+                                          .islands = Islands{.size = g, .sharding = stage, .grouping = grouping}});
             const std::string name = fmt::format("p={} g={} H={} P={} {} {}", p, g, steps, fragments,
                                                  stage ? name_of(*stage) : "replicated", name_of(grouping));
             Scenario negotiating = plain, machines = plain;

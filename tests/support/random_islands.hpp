@@ -13,7 +13,7 @@ namespace stepcast::test {
 inline std::optional<Islands> random_islands(int p) {
   const int g = integer_between(2, std::max(2, p / 2));
   if (p % g != 0 || g == p) return {};
-  Islands islands{.workers = g,
+  Islands islands{.size = g,
                   .grouping = static_cast<Grouping>(integer_between(0, 2)),
                   .bucket_cap = Bytes(positive_between(1e5, 1e7)),
                   .overlap = coin()};
