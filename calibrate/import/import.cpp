@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,9 +26,9 @@ bool differs_by_pass(KernelKind kind) {
 std::optional<KernelPass> pass_served(const Group& group, const std::vector<Group>& groups) {
   const auto& [kind, dtype, pass] = group;
   if (differs_by_pass(kind)) return pass;
-  const auto same = std::count_if(groups.begin(), groups.end(), [&](const Group& other) {
-    return std::get<0>(other) == kind && std::get<1>(other) == dtype;
-  });
+  const auto kind_and_type = [](const Group& one) { return std::pair(std::get<0>(one), std::get<1>(one)); };
+  const auto same = std::count_if(groups.begin(), groups.end(),
+                                  [&](const Group& other) { return kind_and_type(other) == kind_and_type(group); });
   return same > 1 ? std::optional(pass) : std::nullopt;
 }
 

@@ -149,11 +149,11 @@ TEST_CASE("factors are given at the knots, and linear in logarithms between") {
 }
 
 TEST_CASE("a pass takes its own model, then one of any pass, then another type's") {
-  KernelModel any = model_of(KernelKind::norm), forward = any, half = model_of(KernelKind::product);
+  KernelModel of_any = model_of(KernelKind::norm), forward = of_any, half = model_of(KernelKind::product);
   forward.pass = KernelPass::forward;
   forward.launch = 1_us;
   half.dtype = Dtype::bf16;
-  const DeviceProfile profile = profile_with({any, forward, half});
+  const DeviceProfile profile = profile_with({of_any, forward, half});
   CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
   CHECK(find_model(profile, KernelKind::norm, KernelPass::data_gradient, Dtype::fp32)->launch == 3_us);
   CHECK(find_model(profile, KernelKind::norm, KernelPass::forward, Dtype::fp16) != nullptr);     // bound by memory
@@ -165,7 +165,7 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
   // The own type's model of any pass comes before another type's of this one.
   KernelModel others = forward;
   others.dtype = Dtype::bf16;
-  CHECK(find_model(profile_with({others, any}), KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 3_us);
+  CHECK(find_model(profile_with({others, of_any}), KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 3_us);
   CHECK(find_model(slower, KernelKind::product, KernelPass::forward, Dtype::fp16) == nullptr);
 }
 
