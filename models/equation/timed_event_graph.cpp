@@ -43,7 +43,7 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
     if (waits[v] == 0) order_.push_back(static_cast<int>(v));
   for (std::size_t i = 0; i < order_.size(); ++i)
     for (int e = head[order_[i]]; e >= 0; e = next[e])
-      if (--waits[graph.edges[static_cast<std::size_t>(e)].to] == 0) order_.push_back(graph.edges[e].to);
+      if (--waits[graph.edges[e].to] == 0) order_.push_back(graph.edges[e].to);
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
 }
 

@@ -90,7 +90,7 @@ class Refinement {
           ++end;
         parts_.push_back({part, end});
       }
-      rename(cls, static_cast<std::size_t>(size_[static_cast<std::size_t>(cls)]) - (end - begin), renamed);
+      rename(cls, static_cast<std::size_t>(size_[cls]) - (end - begin), renamed);
       begin = end;
     }
     for (const std::uint32_t v : touched_) {

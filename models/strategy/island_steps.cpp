@@ -23,13 +23,13 @@ std::vector<TaskId> ends_of_streams(const StepGraph& step, bool first) {
   const auto tasks = static_cast<TaskId>(step.tasks.size());
   std::vector<bool> joined(step.tasks.size());
   for (const Dependency& d : step.dependencies)
-    if (d.lag == 0) joined[static_cast<std::size_t>(first ? d.after : d.before)] = true;
+    if (d.lag == 0) joined[first ? d.after : d.before] = true;
   std::vector<bool> passed(step.streams.size());
   std::vector<TaskId> found;
   for (TaskId n = 0; n < tasks; ++n) {
-    const auto task = static_cast<std::size_t>(first ? n : tasks - 1 - n);
-    const auto stream = static_cast<std::size_t>(step.tasks[task].worker_stream);
-    if (!passed[stream] && !joined[task]) found.push_back(static_cast<TaskId>(task));
+    const TaskId task = first ? n : tasks - 1 - n;
+    const StreamId stream = step.tasks[task].worker_stream;
+    if (!passed[stream] && !joined[task]) found.push_back(task);
     passed[stream] = true;
   }
   return found;
@@ -60,8 +60,7 @@ StepGraph island_step(const Islands& islands, const GraphInput& input) {
 }
 
 bool is_inside_islands(const Task& task, const StepGraph& round) {
-  return task.worker_stream != kNoStream &&
-         std::string_view(round.streams[static_cast<std::size_t>(task.worker_stream)].name).ends_with(kInside);
+  return task.worker_stream != kNoStream && std::string_view(round.streams[task.worker_stream].name).ends_with(kInside);
 }
 
 IslandSteps::IslandSteps(StepGraph step, StepGraph& round, StreamId compute)
@@ -70,9 +69,8 @@ IslandSteps::IslandSteps(StepGraph step, StepGraph& round, StreamId compute)
       first_(ends_of_streams(step_, true)),
       last_(ends_of_streams(step_, false)) {
   for (const Stream& stream : step_.streams)
-    streams_.push_back(stream.name == round.streams[static_cast<std::size_t>(compute)].name
-                           ? compute
-                           : round.add_stream(stream.name + std::string(kInside)));
+    streams_.push_back(
+        stream.name == round.streams[compute].name ? compute : round.add_stream(stream.name + std::string(kInside)));
 }
 
 LocalSteps IslandSteps::add() {
@@ -82,7 +80,7 @@ LocalSteps IslandSteps::add() {
   round_.micro_batches += step_.micro_batches;
   for (Task task : step_.tasks) {
     const int micro_batch = task.micro_batch;
-    task.worker_stream = streams_[static_cast<std::size_t>(task.worker_stream)];
+    task.worker_stream = streams_[task.worker_stream];
     round_.add_task(std::move(task));
     round_.tasks.back().micro_batch = passes + micro_batch;
   }
@@ -100,8 +98,7 @@ void IslandSteps::close() {
     for (int after = 0; after < steps; ++after) {
       int before = after - d.lag, rounds = 0;
       for (; before < 0; before += steps) ++rounds;
-      round_.depend(begun_[static_cast<std::size_t>(after)] + d.after,
-                    begun_[static_cast<std::size_t>(before)] + d.before, rounds);
+      round_.depend(begun_[after] + d.after, begun_[before] + d.before, rounds);
     }
 }
 

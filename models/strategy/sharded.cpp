@@ -155,7 +155,7 @@ class Builder {
     return decoded;
   }
   [[nodiscard]] const UnitGather& gather_of(int unit, Phase phase) const {
-    return (phase == Phase::backward ? gather_again_ : gather_)[static_cast<std::size_t>(unit)];
+    return (phase == Phase::backward ? gather_again_ : gather_)[unit];
   }
 
   void compute(std::size_t j) {
@@ -209,8 +209,7 @@ class Builder {
     }
     // Shares are encoded first: computation needs all units.
     TaskId usable = kNoTask;
-    for (int i = 0; i < static_cast<int>(units_.size()); ++i)
-      usable = decode(i, Phase::forward, gathered[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < static_cast<int>(units_.size()); ++i) usable = decode(i, Phase::forward, gathered[i]);
     graph_.depend(computed_.front(), usable, 1);
   }
 
@@ -227,10 +226,10 @@ class Builder {
 
   void reduce(int unit, TaskId after, bool summed) {
     if (!coded_.empty()) return reduce_coded(unit, after);
-    reduced_.push_back(add_collective("reduce-scatter", reduce_[static_cast<std::size_t>(unit)], unit));
+    reduced_.push_back(add_collective("reduce-scatter", reduce_[unit], unit));
     graph_.depend(reduced_.back(), after);
     if (sum_.empty() || !summed) return;
-    summed_.push_back(add_collective("all-reduce", sum_[static_cast<std::size_t>(unit)], unit));
+    summed_.push_back(add_collective("all-reduce", sum_[unit], unit));
     graph_.depend(summed_.back(), reduced_.back());
   }
 

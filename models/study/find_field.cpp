@@ -29,8 +29,7 @@ std::string last_part(const std::string& pointer) { return pointer.substr(pointe
 
 std::string find_field(const Study& study, const std::string& name) {
   const auto axis = std::find(study.axes.begin(), study.axes.end(), name);
-  if (axis != study.axes.end() && *axis != "variant")
-    return study.axis_pointers[static_cast<std::size_t>(axis - study.axes.begin())];
+  if (axis != study.axes.end() && *axis != "variant") return study.axis_pointers[axis - study.axes.begin()];
   std::vector<std::string> fields, alike, names;
   add_pointers(to_json(study.points.front().scenario), "", fields);
   for (const std::string& field : fields) {

@@ -102,7 +102,7 @@ struct OverAngles {
   int operator()(const Eigen::VectorXd& angles, Eigen::VectorXd& residuals) const {
     constexpr double kFar = 10;
     const std::vector<double>& found = trials->at(values_at(angles));
-    for (int i = 0; i < values(); ++i) residuals[i] = found.empty() ? kFar : found[static_cast<std::size_t>(i)];
+    for (int i = 0; i < values(); ++i) residuals[i] = found.empty() ? kFar : found[i];
     return 0;
   }
 };
@@ -154,8 +154,7 @@ Eigen::MatrixXd slopes_at(const std::vector<AxisRange>& ranges, const std::vecto
       slopes(row, static_cast<Eigen::Index>(i)) =
           at_low.empty() || at_high.empty()
               ? 0
-              : (at_high[static_cast<std::size_t>(row)] - at_low[static_cast<std::size_t>(row)]) *
-                    (ranges[i].to - ranges[i].from) / (high[i] - low[i]);
+              : (at_high[row] - at_low[row]) * (ranges[i].to - ranges[i].from) / (high[i] - low[i]);
   }
   return slopes;
 }

@@ -71,8 +71,8 @@ class RoundFolder {
     ++round_;
     return !round.empty() && std::all_of(round.begin(), round.end(), [&](const Message& m) {
       return m.from != m.to && m.slice.count == round.front().slice.count &&
-             std::exchange(ends_[static_cast<std::size_t>(m.from)].sent, round_) != round_ &&
-             std::exchange(ends_[static_cast<std::size_t>(m.to)].received, round_) != round_;
+             std::exchange(ends_[m.from].sent, round_) != round_ &&
+             std::exchange(ends_[m.to].received, round_) != round_;
     });
   }
 

@@ -42,7 +42,7 @@ class Tracks {
         recorder_(recorder),
         incoming_(graph.tasks.size()) {
     for (const Dependency& d : graph.dependencies)
-      if (simulated.includes(graph.tasks[static_cast<std::size_t>(d.before)])) incoming_[d.after].push_back(d);
+      if (simulated.includes(graph.tasks[d.before])) incoming_[d.after].push_back(d);
   }
 
   /// @throws ModelError when a worker runs away, or a message is too large to be counted
