@@ -1,8 +1,8 @@
 #include "calibrate/import/import.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +13,13 @@
 namespace stepcast::calibrate {
 namespace {
 
-using Group = std::tuple<KernelKind, Dtype, KernelPass>;
+/// Rows that one model may serve.
+struct Group {
+  KernelKind kind{};
+  Dtype dtype{};
+  KernelPass pass{};
+  auto operator<=>(const Group&) const = default;
+};
 
 /// Whether a kind's passes differ in more than their shape or their bytes.
 bool differs_by_pass(KernelKind kind) {
@@ -24,17 +30,15 @@ bool differs_by_pass(KernelKind kind) {
 /// The pass that a model of these rows serves. Products of all passes have one model. So have kinds bound by memory,
 /// unless their passes were measured apart.
 std::optional<KernelPass> pass_served(const Group& group, const std::vector<Group>& groups) {
-  const auto& [kind, dtype, pass] = group;
-  if (differs_by_pass(kind)) return pass;
-  const auto kind_and_type = [](const Group& one) { return std::pair(std::get<0>(one), std::get<1>(one)); };
-  const auto same = std::count_if(groups.begin(), groups.end(),
-                                  [&](const Group& other) { return kind_and_type(other) == kind_and_type(group); });
-  return same > 1 ? std::optional(pass) : std::nullopt;
+  if (differs_by_pass(group.kind)) return group.pass;
+  const auto same = std::count_if(groups.begin(), groups.end(), [&](const Group& other) {
+    return other.kind == group.kind && other.dtype == group.dtype;
+  });
+  return same > 1 ? std::optional(group.pass) : std::nullopt;
 }
 
 std::string text_of(const Group& group) {
-  const auto& [kind, dtype, pass] = group;
-  return fmt::format("{}, {}, in {}", name_of(kind), name_of(pass), name_of(dtype));
+  return fmt::format("{}, {}, in {}", name_of(group.kind), name_of(group.pass), name_of(group.dtype));
 }
 
 std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& rates, const std::vector<KernelRow>& rows,
@@ -58,11 +62,10 @@ std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& rates
 /// "" for rows that a model can be fitted to.
 std::string reason_to_leave_out(const Group& group, const std::vector<KernelSample>& samples, const DeviceProfile& base,
                                 const DeviceProfile& rates) {
-  const auto& [kind, dtype, pass] = group;
   for (const DeviceProfile* profile : {&base, &rates}) {
-    if (find_peak(*profile, dtype) == nullptr)
-      return fmt::format("{} has no peak for {}", profile->name, name_of(dtype));
-    if ((kind == KernelKind::product || kind == KernelKind::convolution) && !profile->processors)
+    if (find_peak(*profile, group.dtype) == nullptr)
+      return fmt::format("{} has no peak for {}", profile->name, name_of(group.dtype));
+    if ((group.kind == KernelKind::product || group.kind == KernelKind::convolution) && !profile->processors)
       return fmt::format("{} has no `processors`, over which tiles are spread", profile->name);
   }
   if (samples.size() < kLeastSamples)
@@ -94,8 +97,8 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
       groups.push_back(group);
     else result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
   for (const Group& group : groups) {
-    const auto kind = std::get<0>(group);
-    const auto dtype = std::get<1>(group);
+    const KernelKind kind = group.kind;
+    const Dtype dtype = group.dtype;
     const std::vector<KernelSample>& samples = all.at(group);
     const DevicePeaks device{find_peak(rates, dtype)->rate, rates.memory_bandwidth.value,
                              rates.processors ? rates.processors->value : 0};

@@ -14,7 +14,6 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
-#include "models/strategy/island_steps.hpp"
 
 namespace stepcast {
 namespace {
@@ -50,10 +49,9 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   return {fmt::format("{}", fmt::join(why, ", and ")), unequal ? kUnequalLeast : kServersLeast, kServersMost};
 }
 
-/// The islands that compute on while an average travels, if any.
-const Islands* islands_of_averages_in_flight(const Strategy& strategy) {
-  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
-  return local && local->islands && local->averaging_steps > 0 ? &*local->islands : nullptr;
+/// Whether islands compute on while an average travels.
+bool averages_meet_islands(const Strategy& strategy) {
+  return islands_of(strategy) && std::get<LocalSgdStrategy>(strategy).averaging_steps > 0;
 }
 
 /// The rate of averages over what they leave of a GPU's own link, which messages of steps use too, if each island is a
@@ -66,17 +64,16 @@ std::optional<double> taken_by_averages(const Islands& islands, const Cluster& c
 }
 
 /// Averages in flight and messages inside islands meet on links. They delay a round by the time of the shorter ones at
-/// most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands are machines, a NIC limits averages:
-/// they take little of the links inside.
+/// most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands are machines, a NIC limits
+/// averages: they take little of the links inside.
 Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, const ClusterPrices& prices) {
   Seconds steps{}, averages{}, gathers{};  // of a round
   for (const Task& task : graph.tasks) {
     const auto* work = std::get_if<CollectiveWork>(&task.work);
     if (!work) continue;
     const Seconds time = communication_price(task.work, graph, prices).total();
-    const bool inside_island = work->call.among.stride == 1;
-    if (is_inside_islands(task, graph)) steps += time;
-    else (inside_island ? gathers : averages) += time;
+    if (task.worker_stream != graph.in_flight) steps += time;
+    else (work->call.among.stride == 1 ? gathers : averages) += time;
   }
   const auto taken = taken_by_averages(islands, prices.cluster());
   const Seconds all = averages + gathers, delay = std::min({steps, all, taken ? steps * *taken + gathers : all});
@@ -110,12 +107,11 @@ Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const C
   if (std::holds_alternative<GossipStrategy>(scenario.strategy))
     return prices.neighbours_are_exact() ? Exactness{}
                                          : Exactness{"as if all workers exchanged at once", kGossipLeast, kGossipMost};
-  if (const Islands* islands = islands_of_averages_in_flight(scenario.strategy)) {
-    const Exactness met = of_averages_in_flight(*islands, graph, prices), priced = of_collectives(graph, prices);
-    return {priced.why.empty() ? met.why : fmt::format("{}, and {}", met.why, priced.why), priced.least,
-            met.most * priced.most};
-  }
-  return prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
+  const Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
+  if (!averages_meet_islands(scenario.strategy)) return priced;
+  const Exactness met = of_averages_in_flight(*islands_of(scenario.strategy), graph, prices);
+  return {priced.why.empty() ? met.why : fmt::format("{}, and {}", met.why, priced.why), priced.least,
+          met.most * priced.most};
 }
 
 std::string only_replayed(const Scenario& scenario) {
@@ -129,7 +125,7 @@ std::string only_replayed(const Scenario& scenario) {
 }
 
 bool exchanges_by_collectives(const Scenario& scenario) {
-  return !islands_of_averages_in_flight(scenario.strategy) &&
+  return !averages_meet_islands(scenario.strategy) &&
          !std::holds_alternative<ParameterServerStrategy>(scenario.strategy) &&
          !std::holds_alternative<GossipStrategy>(scenario.strategy);
 }

@@ -10,6 +10,7 @@
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/best_link.hpp"
+#include "models/strategy/island_steps.hpp"
 
 namespace stepcast {
 namespace {
@@ -86,15 +87,13 @@ struct Load {
 };
 
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) {
-    const double g = local->workers_of_replica(), own = local->islands && local->islands->sharding ? 1.0 / g : 1.0;
-    return update * (own + local->outer_update_factor / (g * local->steps));
-  }
+  const auto sharded = sharded_step(scenario.strategy);
+  const Seconds own = sharded ? update / sharded->group(scenario.cluster.workers) : update;
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
+    return own + update * (local->outer_update_factor / (local->workers_of_replica() * local->steps));
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return server->two_way ? update : Seconds{};
-  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy))
-    return update / sharded->group(scenario.cluster.workers);
-  return update;
+  return own;
 }
 
 }  // namespace

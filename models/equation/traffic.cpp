@@ -7,13 +7,13 @@ namespace stepcast {
 namespace {
 
 std::vector<Traffic> of_collectives(const StepGraph& graph) {
-  std::map<StreamId, CollectiveTraffic> by_stream{{kNoStream, {}}};
+  std::map<bool, CollectiveTraffic> in_flight{{false, {}}};
   for (const Task& task : graph.tasks)
     if (const auto* work = std::get_if<CollectiveWork>(&task.work))
-      by_stream[graph.collectives_meet ? task.worker_stream : kNoStream]
-          .buffers[{work->call.algorithm->operation, work->call.among}] += work->call.bytes * (1.0 / graph.local_steps);
+      in_flight[task.worker_stream == graph.in_flight].buffers[{work->call.algorithm->operation, work->call.among}] +=
+          work->call.bytes * (1.0 / graph.local_steps);
   std::vector<Traffic> all;
-  for (auto& [stream, traffic] : by_stream) all.emplace_back(std::move(traffic));
+  for (auto& [is_in_flight, traffic] : in_flight) all.emplace_back(std::move(traffic));
   return all;
 }
 

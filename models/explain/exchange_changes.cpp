@@ -201,30 +201,26 @@ class ExchangeChanges {
       return;
     }
     offer(kTraining, "no islands: each worker trains alone", {});
-    Islands other = *x.islands;
-    other.collective = {};
-    if (other != *x.islands) offer(kExecution, "the cheapest algorithm inside islands", other);
-    other = *x.islands;
-    other.overlap = true;
-    if (other.grouping != Grouping::whole_model && other != *x.islands)
-      offer(kExecution, "overlap inside islands", other);
-    for (const auto& choice : Choices<Grouping>::table) {
-      other = *x.islands;
-      other.grouping = choice.value;
-      if (other != *x.islands) offer(kExecution, fmt::format("{} inside islands", choice.name), other);
-    }
-    std::vector<std::optional<ShardingStage>> stages{std::nullopt};
-    for (const auto& choice : Choices<ShardingStage>::table) stages.emplace_back(choice.value);
-    for (const std::optional<ShardingStage>& stage : stages) {
-      other = *x.islands;
-      if (stage.has_value() != other.sharding.has_value()) other.collective = {};  // of other operations
-      other.sharding = stage;
-      if (stage != x.islands->sharding)
-        offer(kExecution,
-              stage ? fmt::format("state sharded inside islands, stage {}", name_of(*stage))
-                    : "gradients all-reduced inside islands",
-              other);
-    }
+    const auto offer_with = [&](const std::string& what, const auto& change) {
+      Islands other = *x.islands;
+      change(other);
+      if (other != *x.islands) offer(kExecution, what, other);
+    };
+    offer_with("the cheapest algorithm inside islands", [](Islands& other) { other.collective = {}; });
+    if (x.islands->grouping != Grouping::whole_model)
+      offer_with("overlap inside islands", [](Islands& other) { other.overlap = true; });
+    for (const auto& choice : Choices<Grouping>::table)
+      offer_with(fmt::format("{} inside islands", choice.name), [&](Islands& other) { other.grouping = choice.value; });
+    const auto shard = [&](const std::string& what, std::optional<ShardingStage> stage) {
+      offer_with(what, [&](Islands& other) {
+        if (stage.has_value() != other.sharding.has_value()) other.collective = {};  // of other operations
+        other.sharding = stage;
+      });
+    };
+    if (x.islands->sharding) shard("gradients all-reduced inside islands", {});
+    for (const auto& choice : Choices<ShardingStage>::table)
+      if (x.islands->sharding != choice.value)
+        shard(fmt::format("state sharded inside islands, stage {}", choice.name), choice.value);
   }
 
   /// Fragments whose averages travel until the next one is sent, at least.

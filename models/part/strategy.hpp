@@ -281,4 +281,10 @@ struct CollectiveBenchmark {
 using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, LocalSgdStrategy,
                               ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
 
+/// The islands of local SGD; null if each worker trains alone, or all together.
+inline const Islands* islands_of(const Strategy& strategy) {
+  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
+  return local && local->islands ? &*local->islands : nullptr;
+}
+
 }  // namespace stepcast

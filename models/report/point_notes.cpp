@@ -161,10 +161,10 @@ void add_empty_fragments(const Scenario& scenario, const Workload& workload, Not
 /// Notes sharding groups and islands that end in the middle of machines: two of them share one machine's NICs.
 void add_straddling_groups(const Scenario& scenario, Notes& notes) {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
-  if (!sharded && !(local && local->islands)) return;
+  const Islands* islands = islands_of(scenario.strategy);
+  if (!sharded && !islands) return;
   const Machines all = machines(scenario.cluster);
-  const int p = scenario.cluster.workers, g = sharded ? sharded->group(p) : local->islands->size;
+  const int p = scenario.cluster.workers, g = sharded ? sharded->group(p) : islands->size;
   if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
   notes.push_back(
       {NoteCode::straddling_groups,
@@ -342,10 +342,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_mixed_precision(scenario, report.notes);
   if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
   if (trains(scenario)) add_empty_fragments(scenario, workload, report.notes);
-  const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);
-  const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
-                             std::holds_alternative<ParameterServerStrategy>(scenario.strategy) ||
-                             (local && local->islands && local->islands->sharding);
+  const bool shares_update = report.shares_state || std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
         {NoteCode::shared_update,
@@ -354,7 +351,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
     report.notes.push_back(
         {NoteCode::local_steps,
          "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
-  if (local && local->islands && scenario.cluster.jitter.cv > 0)
+  if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
     report.notes.push_back(
         {NoteCode::islands_in_step,
          "each step of an island waits for the slowest worker of all islands; real islands wait for others at averages "

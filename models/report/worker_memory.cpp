@@ -86,14 +86,15 @@ struct MemoryOf {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
                outer = x.outer_update_factor > 0;
     const double g = x.workers_of_replica();
+    const Bytes in_flight = most_in_flight(x, workload);
     const auto sharded = sharded_step(x);
     WorkerMemory memory = sharded ? (*this)(*sharded) : WorkerMemory{n, n, s, {}, {}};
     // Parameters in flight are in a message. Without the parameters of the start there is a copy as they were sent, too:
     // the change since then is added to the average.
     const double copies = compressed || outer ? 1 : 2;
-    memory.parameters += (n * (compressed || outer ? 1.0 : 0.0) + most_in_flight(x, workload) * copies) / g;
+    memory.parameters += (n * (compressed || outer ? 1.0 : 0.0) + in_flight * copies) / g;
     if (outer) memory.optimizer += n / g;
-    else if (x.islands && x.islands->gather_averages()) memory.parameters += most_in_flight(x, workload);
+    else if (x.islands && x.islands->gather_averages()) memory.parameters += in_flight;
     return memory;
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }

@@ -80,8 +80,7 @@ class CompressorChecker {
           "/codec/scope",
           fmt::format("\"two-hop\" with strategy {}", std::visit([](const auto& x) { return x.kind; }, s_.strategy)),
           "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
-    const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy);
-    if (local && local->islands && s_.codec.scope == CodecScope::machines)
+    if (islands_of(s_.strategy) && s_.codec.scope == CodecScope::machines)
       fault("/codec/scope", "\"machines\" with islands", "\"workers\": islands compress between each other alone");
     if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))

@@ -39,16 +39,12 @@ std::string unless_bucketed(Grouping grouping) {
   return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping)));
 }
 
-const Islands* islands_of(const Scenario& s) {
-  const auto* local = std::get_if<LocalSgdStrategy>(&s.strategy);
-  return local && local->islands ? &*local->islands : nullptr;
-}
 std::string bucket_cap_of_islands(const Scenario& s) {
-  const Islands* islands = islands_of(s);
+  const Islands* islands = islands_of(s.strategy);
   return islands ? unless_bucketed(islands->grouping) : "";
 }
 std::string overlap_of_islands(const Scenario& s) {
-  const Islands* islands = islands_of(s);
+  const Islands* islands = islands_of(s.strategy);
   return unless(!islands || islands->grouping != Grouping::whole_model,
                 "grouping is whole-model, which never overlaps");
 }

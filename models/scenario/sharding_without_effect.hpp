@@ -19,7 +19,5 @@ std::string overlap_of_islands(const Scenario& scenario);
 std::string kept_parameters(const Scenario& scenario);
 /// Why a size of buckets has no effect.
 std::string unless_bucketed(Grouping grouping);
-/// The islands of local SGD; null if each worker trains alone.
-const Islands* islands_of(const Scenario& scenario);
 
 }  // namespace stepcast

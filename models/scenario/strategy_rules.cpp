@@ -119,11 +119,11 @@ class StrategyChecker {
   /// Among all workers, or those of one share with codec scope machines or islands.
   void sum_of_gradients(const CollectiveChoice& choice) {
     const int g = summed_workers(s_), p = s_.cluster.workers;
-    const bool scope = summed_workers(s_.codec, s_.compressor, s_.cluster) > 1;
-    const bool leaves = scope || g % host_costs(s_.cluster).workers_of_machine == 0;
+    const bool by_scope = summed_workers(s_.codec, s_.compressor, s_.cluster) > 1;
+    const bool leaves = by_scope || g % host_costs(s_.cluster).workers_of_machine == 0;
     if (g > 1 && g < p && leaves && choice.algorithm == Algorithm::hierarchical && !choice.group_size.value)
       return fault("/strategy/collective/algorithm",
-                   fmt::format("\"hierarchical\" {}", scope ? "with codec scope machines" : "between islands"),
+                   fmt::format("\"hierarchical\" {}", by_scope ? "with codec scope machines" : "between islands"),
                    "another one: its messages already go between machines alone");
     collective(choice, Operation::all_reduce, g < p && p % g == 0 ? between_groups(g, p) : Communicators{});
   }
@@ -192,11 +192,8 @@ class StrategyChecker {
       return fault("/strategy/islands/size", fmt::format("{} of {} workers", g, p),
                    "a divisor of the number of workers that makes several islands",
                    g == p ? "use strategy all-reduce or sharded, in which all workers make every step together" : "");
-    const auto of_island = [&](Operation operation) {
-      check_collective(x.collective, operation, s_.cluster, "/strategy/islands/collective", faults_,
-                       inside_groups(g, p));
-    };
-    of_island(x.sharding ? Operation::reduce_scatter : Operation::all_reduce);
+    check_collective(x.collective, x.sharding ? Operation::reduce_scatter : Operation::all_reduce, s_.cluster,
+                     "/strategy/islands/collective", faults_, inside_groups(g, p));
     // The graph of a round has tasks for each of them.
     constexpr std::size_t kMost = 400000;
     const std::size_t buckets = workload_ ? make_buckets(*workload_, x.exchange()).size() : 0,

@@ -17,8 +17,7 @@ inline int summed_workers(const CodecSettings& codec, const Compressor& compress
 
 /// g: the same, or the workers of an island, which have the same parameters. Each compresses 1/g of one vector.
 inline int summed_workers(const Scenario& scenario) {
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy); local && local->islands)
-    return local->islands->size;
+  if (const Islands* islands = islands_of(scenario.strategy)) return islands->size;
   return summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
 }
 

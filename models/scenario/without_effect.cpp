@@ -215,7 +215,7 @@ std::string nic_of_gpu(const Scenario& s) {
 std::string ring_latency(const Scenario& s) {
   if (std::string none = of_collectives(s); !none.empty()) return none;
   if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";
-  if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s)) return "";
+  if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s.strategy)) return "";
   return unless_one_of(s, {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical});
 }
 
@@ -252,7 +252,7 @@ std::string framework(const Scenario& s) {
 /// Whether a collective of the scenario is an all-gather.
 bool gathers(const Scenario& s) {
   if (const auto* benchmark = strategy_of<CollectiveBenchmark>(s)) return benchmark->operation == Operation::all_gather;
-  if (strategy_of<ShardedStrategy>(s) || islands_of(s)) return true;
+  if (strategy_of<ShardedStrategy>(s) || islands_of(s.strategy)) return true;
   if (!compresses(s) || strategy_of<ParameterServerStrategy>(s) || strategy_of<GossipStrategy>(s) ||
       std::holds_alternative<RatioCompressor>(s.compressor))
     return false;
@@ -264,7 +264,7 @@ std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messag
 
 std::string backward_slowdown(const Scenario& s) {
   if (find_in<Exchange>(s.strategy)) return of_overlap(s);
-  if (const Islands* islands = islands_of(s))
+  if (const Islands* islands = islands_of(s.strategy))
     return islands->overlap ? overlap_of_islands(s) : "overlap of islands is false";
   return std::visit([](const auto& x) { return fmt::format("strategy {} slows no backward", x.kind); }, s.strategy);
 }

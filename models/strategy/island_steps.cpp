@@ -1,15 +1,9 @@
 #include "models/strategy/island_steps.hpp"
 
-#include <string>
-#include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace stepcast {
 namespace {
-
-constexpr std::string_view kInside = " in islands";  // ends the names of streams
 
 /// Gradients inside islands are summed as they are.
 const Compressor& no_compressor() {
@@ -47,9 +41,8 @@ ShardedStrategy sharded_inside(const Islands& islands) {
 
 std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
   if (const auto* sharded = std::get_if<ShardedStrategy>(&strategy)) return *sharded;
-  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
-  if (!local || !local->islands || !local->islands->sharding) return {};
-  return sharded_inside(*local->islands);
+  const Islands* islands = islands_of(strategy);
+  return islands && islands->sharding ? std::optional(sharded_inside(*islands)) : std::nullopt;
 }
 
 StepGraph island_step(const Islands& islands, const GraphInput& input) {
@@ -59,18 +52,14 @@ StepGraph island_step(const Islands& islands, const GraphInput& input) {
   return build_sharded(sharded_inside(islands), inside);
 }
 
-bool is_inside_islands(const Task& task, const StepGraph& round) {
-  return task.worker_stream != kNoStream && std::string_view(round.streams[task.worker_stream].name).ends_with(kInside);
-}
-
 IslandSteps::IslandSteps(StepGraph step, StepGraph& round, StreamId compute)
     : step_(std::move(step)),
       round_(round),
       first_(ends_of_streams(step_, true)),
       last_(ends_of_streams(step_, false)) {
   for (const Stream& stream : step_.streams)
-    streams_.push_back(
-        stream.name == round.streams[compute].name ? compute : round.add_stream(stream.name + std::string(kInside)));
+    streams_.push_back(stream.name == round.streams[compute].name ? compute
+                                                                  : round.add_stream(stream.name + " in islands"));
 }
 
 LocalSteps IslandSteps::add() {

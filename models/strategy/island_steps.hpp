@@ -14,11 +14,7 @@ namespace stepcast {
 std::optional<ShardedStrategy> sharded_step(const Strategy& strategy);
 
 /// One step of each island, all at the same time, by strategy all-reduce or sharded.
-/// @param input  with the workers of an island
 StepGraph island_step(const Islands& islands, const GraphInput& input);
-
-/// Whether the task is a message inside an island during a step, not a part of an average.
-bool is_inside_islands(const Task& task, const StepGraph& round);
 
 /// Repeats a step in the graph of a round.
 class IslandSteps {

@@ -69,7 +69,7 @@ class RoundBuilder {
     communication_ = graph_.add_stream("communication");
     codec_ = add_codec_stream(graph_, compute_, input);
     graph_.local_steps = strategy.steps;
-    graph_.collectives_meet = strategy.islands && strategy.averaging_steps > 0;
+    if (strategy.islands && strategy.averaging_steps > 0) graph_.in_flight = communication_;
     if (strategy.islands) islands_.emplace(island_step(*strategy.islands, input), graph_, compute_);
     for (Fragment& fragment : fragments_of(strategy, input.workload)) add_flight(std::move(fragment), carrier);
   }

@@ -99,7 +99,7 @@ class Builder {
       graph_.payload += reduced * reductions_in_a_step();
       reduce_.push_back(
           input_.prices.decide(Operation::reduce_scatter, strategy_.collective, reduced, inside_groups(group_, p)));
-      if (group_ < p && !input_.islands)
+      if (group_ < input_.synchronous_workers().size(p))
         sum_.push_back(input_.prices.decide(Operation::all_reduce, strategy_.all_reduce, reduced / group_,
                                             between_groups(group_, p)));
     }

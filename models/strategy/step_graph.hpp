@@ -127,7 +127,7 @@ struct StepGraph {
   bool shards_co_located = false;  ///< beside workers (shard_placement.hpp); otherwise each on its own host
   bool asynchronous = false;       ///< servers serve each worker independently
   std::optional<int> staleness;    ///< stale-synchronous: steps by which the fastest worker may lead
-  bool collectives_meet = false;   ///< whether those of several streams may run at the same time
+  StreamId in_flight = kNoStream;  ///< its collectives may run beside those of other streams; kNoStream: none may
   int local_steps = 1;             ///< training steps in one run of the template (local SGD)
   int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
   Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period

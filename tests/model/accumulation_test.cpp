@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_workload.hpp"
 #include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
@@ -16,14 +17,6 @@ namespace {
 Workload accumulating(Workload workload, int passes) {
   workload.accumulation = passes;
   return workload;
-}
-
-Workload random_workload() {
-  std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 5); i > 0; --i)
-    gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
-                     Seconds(real_between(0, 0.02)));
 }
 
 Cluster random_star() {

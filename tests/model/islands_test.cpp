@@ -8,6 +8,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/random_workload.hpp"
 #include "tests/support/test_compressors.hpp"
 #include "tests/support/test_scenarios.hpp"
 
@@ -18,14 +19,6 @@ namespace {
 
 LocalSgdStrategy every(int steps, Islands islands, double outer = 0) {
   return {.steps = steps, .collective = ring_choice(), .outer_update_factor = outer, .islands = islands};
-}
-
-Workload random_workload() {
-  std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 5); i > 0; --i)
-    gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
-                     Seconds(real_between(0, 0.02)));
 }
 
 /// 4 machines of 8 V100s or so: 100 GB/s inside, 10 GB/s out of each GPU's NIC.

@@ -307,6 +307,7 @@ TEST_CASE("averages in flight beside islands are in the range that is stated wit
   CHECK(taken > 10);
   CHECK(taken < 90);
 }
+
 TEST_CASE("estimates of servers and gossip are in the range that is stated with them") {
   Random random(20260723);
   std::vector<Case> cases;
