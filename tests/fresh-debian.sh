@@ -35,8 +35,10 @@ bare_root() {
   say "$suite: debootstrap into $ROOTS/$suite"
   mkdir -p "$ROOTS"
   rm -rf --one-file-system -- "$ROOTS/$suite.part"
-  debootstrap --variant=minbase "$suite" "$ROOTS/$suite.part" "$MIRROR" >"$ROOTS/$suite.log" 2>&1 ||
+  if ! debootstrap --variant=minbase "$suite" "$ROOTS/$suite.part" "$MIRROR" >"$ROOTS/$suite.log" 2>&1; then
+    umount -lq "$ROOTS/$suite.part/proc" || true  # debootstrap may leave it, and then nothing can be removed
     die "debootstrap failed: $ROOTS/$suite.log"
+  fi
   mv "$ROOTS/$suite.part" "$ROOTS/$suite"
 }
 
@@ -111,7 +113,7 @@ check() {
   ! grep -qv '^stepcast: wrote ' "$work/again.err" || complain again "a run with nothing to build wrote to stderr" || return
   typed test './stepcast test' || complain test "the tests failed" || return
   grep -E '^[0-9]+% tests passed' "$work/test.out" | sed 's/^/    /'
-  typed package 'apt-get -q -y install --no-install-recommends dpkg-dev && cpack --config build/release/CPackConfig.cmake -B packages' ||
+  typed package 'apt-get -q -y install --no-install-recommends dpkg-dev file && cpack --config build/release/CPackConfig.cmake -B packages' ||
     complain package "no package could be made" || return
   packages=$(mktemp -d "$SCRATCH/stepcast-packages.XXXXXX") || die "cannot write in $SCRATCH"
   cp "$work"/root/root/stepcast/packages/*.deb "$packages"

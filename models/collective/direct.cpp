@@ -28,13 +28,4 @@ CostTerms shard_exchange_cost(std::span<const Bytes> shard_bytes, int p, bool co
   return terms;
 }
 
-CostTerms neighbour_exchange_cost(Bytes n, int p) {
-  CostTerms terms;
-  if (p == 1) return terms;
-  const Bytes both = n * (p == 2 ? 1.0 : 2.0);
-  terms.add(Path::neighbour, 1, both);
-  terms.reduced = terms.sent = both;
-  return terms;
-}
-
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// Closed forms of direct exchanges: push to and pull from parameter-server shards, and ring neighbours.
+// Closed forms of exchanges with parameter-server shards: push and pull.
 #pragma once
 
 #include <span>
@@ -21,9 +21,5 @@ enum class ShardExchange { push, pull };
 /// link has more flows: T = α + (p-1)·max(s)·β.
 /// A worker copies only its own messages, n·h. The copies of a shard's host belong to its serving time.
 CostTerms shard_exchange_cost(std::span<const Bytes> shard_bytes, int p, bool co_located);
-
-/// Every worker sends n bytes to both ring neighbours and adds the bytes that it receives: α + 2nβ + 2nγ.
-/// With p = 2 there is one neighbour.
-CostTerms neighbour_exchange_cost(Bytes n, int p);
 
 }  // namespace stepcast

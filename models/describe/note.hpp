@@ -102,7 +102,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"one-unit", NoteCode::one_unit,
                        "all gradients are one tensor, so nothing of its exchange is hidden"},
       Choice<NoteCode>{"shared-update", NoteCode::shared_update, "efficiency is above 1 since the update is shared"},
-      Choice<NoteCode>{"local-steps", NoteCode::local_steps, "times and bytes are means over local steps"},
+      Choice<NoteCode>{"local-steps", NoteCode::local_steps, "times and bytes are means over several steps"},
       Choice<NoteCode>{"assumed-payload", NoteCode::assumed_payload, "the compressor's payload is assumed"},
       Choice<NoteCode>{"no-period", NoteCode::no_period, "the replay found no period"},
       Choice<NoteCode>{"in-step", NoteCode::in_step, "workers that are alike may stay in step"},

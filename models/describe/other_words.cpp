@@ -47,6 +47,8 @@ constexpr OtherWord kWords[] = {
     {"diloco", "local-sgd", "local-sgd"},
     {"slowmo", "local-sgd", "local-sgd"},
     {"dpsgd", "gossip", "gossip"},
+    {"chocosgd", "gossip", "gossip"},
+    {"sgp", "gossip", "gossip"},
     {"nccltests", "collective", "collective"},
     {"pp", "all-reduce", "", kNoPipelineParallelism},
     {"tp", "all-reduce", "", kNoTensorParallelism},

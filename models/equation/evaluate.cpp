@@ -126,7 +126,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
   if (const auto* shards = std::get_if<ShardWork>(&work))
     return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
-    return neighbour_exchange_cost(neighbours->bytes, workers);
+    return neighbour_exchange_cost(neighbours->neighbours, neighbours->bytes, neighbours->added, workers);
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // the message of a single worker
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);

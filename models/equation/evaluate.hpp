@@ -25,7 +25,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// - all strategies with equal links on the ideal star;
 /// - collectives on other topologies and links, if their rounds are followed (ClusterPrices::slack);
 /// - equal shards on nodes and racks, if all participants wait for the busiest way out (shard_terms_are_exact);
-/// - gossip, if the messages on the busiest link have the longest latency (ClusterPrices::neighbours_are_exact).
+/// - gossip where ClusterPrices::neighbours_are_exact says so.
 ///
 /// Estimates, which the replay refines:
 /// - other parameter servers: the price assumes that all pushes begin together and meet no pull. With unequal workers

@@ -81,6 +81,15 @@ Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, 
   return {"as if averages in flight met no messages of islands", 1, 1 + delay / round};
 }
 
+Exactness of_gossip(const StepGraph& graph, const ClusterPrices& prices) {
+  const bool exact = std::all_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
+    const auto* work = std::get_if<NeighbourWork>(&task.work);
+    return !work || prices.neighbours_are_exact(work->neighbours);
+  });
+  if (exact) return {};
+  return {"as if all workers exchanged at once", kGossipLeast, kGossipMost};
+}
+
 Exactness of_collectives(const StepGraph& graph, const ClusterPrices& prices) {
   const StepRange range = step_range(graph, prices);
   if (range.low == range.high) return {};
@@ -104,9 +113,7 @@ Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const C
   const Cluster& cluster = scenario.cluster;
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return of_servers(*server, cluster, graph);
-  if (std::holds_alternative<GossipStrategy>(scenario.strategy))
-    return prices.neighbours_are_exact() ? Exactness{}
-                                         : Exactness{"as if all workers exchanged at once", kGossipLeast, kGossipMost};
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return of_gossip(graph, prices);
   const Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
   if (!averages_meet_islands(scenario.strategy)) return priced;
   const Exactness met = of_averages_in_flight(*islands_of(scenario.strategy), graph, prices);

@@ -107,8 +107,8 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
       all.size += collective->call.bytes;
       add_algorithm(collective->call, prices.cluster(), all.algorithms);
       all.operations.insert(collective->call.algorithm->operation);
-    } else if (const auto* neighbours = std::get_if<NeighbourWork>(&task.work)) {
-      all.size += neighbours->bytes;
+    } else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work)) {
+      all.size += exchange->bytes;
     } else if (shards && !pull) {
       for (const Bytes bytes : shards->shard_bytes) all.size += bytes;
     } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work);

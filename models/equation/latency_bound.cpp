@@ -47,8 +47,11 @@ struct Latency {
     }
     return sum;
   }
-  Seconds operator()(const NeighbourTraffic&) const {
-    return cluster.workers == 1 ? Seconds{} : out_of_groups(cluster);
+  /// One neighbour a step may be in the same machine.
+  Seconds operator()(const NeighbourTraffic& traffic) const {
+    if (cluster.workers == 1) return {};
+    return traffic.exchanges.size() == 1 ? out_of_groups(cluster)
+                                         : best_link(cluster).alpha * static_cast<double>(traffic.exchanges.size());
   }
   Seconds operator()(const ServerTraffic& traffic) const {
     if (traffic.co_located && (cluster.workers == 1 || traffic.asynchronous)) return {};

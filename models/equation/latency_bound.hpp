@@ -7,7 +7,7 @@
 namespace stepcast {
 
 /// Each collective has at least its minimum number of messages, at the cluster's best latency, and at least the latency
-/// to the farthest worker. Gossip has one message. Servers have a push followed by a pull.
+/// to the farthest worker. Gossip has one message a step. Servers have a push followed by a pull.
 Seconds latency_bound(const Traffic& traffic, const Cluster& cluster);
 
 }  // namespace stepcast

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/collective/direct.hpp"
+#include "models/collective/neighbours.hpp"
 #include "models/equation/latency_bound.hpp"
 #include "models/equation/traffic.hpp"
 #include "models/equation/ways_bound.hpp"
@@ -67,7 +67,15 @@ struct Load {
     }
     return all;
   }
-  CostTerms operator()(const NeighbourTraffic& traffic) const { return neighbour_exchange_cost(traffic.sent, p); }
+  CostTerms operator()(const NeighbourTraffic& traffic) const {
+    CostTerms all;
+    for (const auto& [bytes, added, neighbours] : traffic.exchanges) {
+      const CostTerms terms = neighbour_exchange_cost(neighbours, bytes, added, p);
+      all.add(Path::neighbour, 0, terms.total_wire());
+      all.reduced += terms.reduced;
+    }
+    return all;
+  }
   CostTerms operator()(const ServerTraffic& traffic) const {
     CostTerms terms;
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.

@@ -30,7 +30,7 @@ struct Bound {
 ///     all-reduce (Chan et al. 2007) ceil(lg p)·α  2(p-1)/p·n·(β + h)                                   (p-1)/p·n·γ
 ///     other collectives             see lower_bound(Operation, ...) in models/collective
 ///     local SGD, rounds of H steps  an all-reduce's, each divided by H
-///     gossip (2 workers: half)      α             2n·(β + h)                                           2n·γ
+///     gossip, d neighbours at most  α             d·n·(β + h)                                          d·n·γ
 ///     servers, dedicated            2α            max(n·β, p·n/M·β, n·h)                               a shard's
 ///     servers, co-located           2α            max(((M-1)/M·push + (p-1)/M·pull)·β, (M-1)/M·n·h)    a shard's
 ///     asynchronous, dedicated       2α            p·n/M·β                                              a shard's
@@ -49,7 +49,7 @@ struct Bound {
 ///     all-reduce              2(G-1)·n over the ways of all G machines or racks together, n over the narrowest one's;
 ///                             communicators that share ways: the sum over all of them
 ///     other collectives       similar (ways_bound.cpp)
-///     gossip                  up to 2n over the busiest way
+///     gossip                  the messages over the busiest way
 ///     servers, equal shards   the load of the busiest way
 ///
 /// If a collective encodes in each round, its reduction takes p-1 times the encoding time instead of γ. A shard adds

@@ -19,8 +19,10 @@ std::vector<Traffic> of_collectives(const StepGraph& graph) {
 
 NeighbourTraffic of_neighbours(const StepGraph& graph) {
   NeighbourTraffic traffic;
+  const double share = 1.0 / graph.local_steps;
   for (const Task& task : graph.tasks)
-    if (const auto* work = std::get_if<NeighbourWork>(&task.work)) traffic.sent += work->bytes;
+    if (const auto* work = std::get_if<NeighbourWork>(&task.work))
+      traffic.exchanges.push_back({work->bytes * share, work->added * share, work->neighbours});
   return traffic;
 }
 

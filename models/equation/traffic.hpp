@@ -17,9 +17,9 @@ struct CollectiveTraffic {
   std::map<std::pair<Operation, Communicators>, Bytes> buffers;
 };
 
-/// Bytes that each worker sends to both its neighbours on a ring.
+/// Exchanges with neighbours, one after the other. Their bytes are shares of one step.
 struct NeighbourTraffic {
-  Bytes sent{};
+  std::vector<NeighbourWork> exchanges;
 };
 
 /// Bytes that each worker pushes to all shards, and pulls from them.

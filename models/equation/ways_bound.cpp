@@ -95,15 +95,33 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
                      : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
 }
 
-/// The same bound for n bytes to both neighbours on the ring of all workers. The ring crosses each branch's border
-/// twice: by the ways of its first and its last worker, which may be the same way.
-Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
+/// The same bound for the messages of one exchange with neighbours. Those that leave a branch or enter it use the ways
+/// of its workers.
+Seconds neighbours_through_ways(const NeighbourWork& work, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
-  Seconds busiest{};
-  for (const Branch& branch : all) {
-    const bool one_way = branch.nics.of(branch.workers - 1) == branch.nics.of(0);
-    busiest = std::max(busiest, n * (one_way && p > 2 ? 2.0 : 1.0) / branch.bandwidth);
+  struct Way {
+    int branch = 0;
+    std::size_t number = 0;
+  };
+  std::vector<Way> of_rank;
+  std::vector<BytesPerSecond> bandwidth;
+  int branches = 0;
+  for (const Branch& branch : all)
+    for (int i = 0; i < branch.count; ++i, ++branches) {
+      for (int worker = 0; worker < branch.workers; ++worker)
+        of_rank.push_back({branches, bandwidth.size() + static_cast<std::size_t>(branch.nics.of(worker))});
+      bandwidth.insert(bandwidth.end(), static_cast<std::size_t>(branch.ways), branch.bandwidth);
+    }
+  std::vector<int> sent(bandwidth.size()), received(bandwidth.size());
+  for (const Message& message : messages_of(work.neighbours, p)) {
+    const Way from = of_rank[message.from], to = of_rank[message.to];
+    if (from.branch == to.branch) continue;
+    ++sent[from.number];
+    ++received[to.number];
   }
+  Seconds busiest{};
+  for (std::size_t way = 0; way < bandwidth.size(); ++way)
+    busiest = std::max(busiest, work.bytes * std::max(1.0 * sent[way], 1.0 * received[way]) / bandwidth[way]);
   return busiest;
 }
 
@@ -123,10 +141,15 @@ struct Ways {
     return sum;
   }
   Seconds operator()(const NeighbourTraffic& traffic) const {
-    Seconds busiest{};
-    for (const std::vector<Branch>& level : levels(cluster))
-      busiest = std::max(busiest, neighbours_through_ways(traffic.sent, level, cluster.workers));
-    return busiest;
+    const auto all = levels(cluster);
+    Seconds sum{};
+    for (const NeighbourWork& work : traffic.exchanges) {
+      Seconds busiest{};
+      for (const std::vector<Branch>& level : all)
+        busiest = std::max(busiest, neighbours_through_ways(work, level, cluster.workers));
+      sum += busiest;
+    }
+    return sum;
   }
   Seconds operator()(const ServerTraffic& traffic) const {
     // Asynchronous: some workers may do all the work. Unequal shards have no bound here.

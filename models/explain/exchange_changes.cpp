@@ -6,6 +6,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/neighbour_rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
 
@@ -160,6 +161,14 @@ class ExchangeChanges {
     if (!x.overlap)
       changes_.add(kExecution, "overlap with the gradient's computation", strategy_of(x), &GossipStrategy::overlap,
                    true);
+    changes_.add_others(
+        kTraining, strategy_of(x), &GossipStrategy::graph,
+        [](const auto& choice) { return fmt::format("graph {}", choice.name); },
+        [&](NeighbourGraph graph) {
+          std::vector<Fault> faults;
+          check_neighbours({graph, x.dimensions, x.edges}, s_.cluster.workers, faults);
+          return faults.empty();
+        });
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
   }
 

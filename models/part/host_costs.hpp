@@ -20,11 +20,6 @@ struct HostCosts {
     const bool same = a < workers && b < workers && a / workers_of_machine == b / workers_of_machine;
     return same ? inside : between;
   }
-  /// The cost of messages to both ring neighbours, or from them; two workers have one neighbour.
-  [[nodiscard]] SecondsPerByte with_neighbours(int rank) const {
-    const SecondsPerByte next = of(rank, (rank + 1) % workers);
-    return workers > 2 ? next + of(rank, (rank + workers - 1) % workers) : next;
-  }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
   /// Whether messages among workers are of both classes, and these differ.
   [[nodiscard]] bool differ() const { return workers_of_machine > 1 && !is_one_machine() && between != inside; }

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "models/describe/describe.hpp"
 #include "models/part/collective_algorithm.hpp"
 #include "models/part/dtype.hpp"
 #include "models/part/exchange.hpp"
 #include "models/part/islands.hpp"
+#include "models/part/neighbour_graph.hpp"
 #include "models/part/sharding.hpp"
 
 namespace stepcast {
@@ -247,16 +249,24 @@ struct LocalSgdStrategy {
   bool operator==(const LocalSgdStrategy&) const = default;
 };
 
-/// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with those of
-/// its two neighbours.
+/// Decentralized SGD (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with those of its
+/// neighbours in a graph.
 struct GossipStrategy {
   static constexpr std::string_view kind = "gossip";
-  static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with two ring neighbours";
+  static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with neighbours in a graph";
   bool overlap = true;
+  NeighbourGraph graph = NeighbourGraph::ring;
+  std::vector<int> dimensions{};
+  std::vector<NeighbourEdge> edges{};
 
   template <class V>
   static void describe(V& v, GossipStrategy& x) {
     v.optional("overlap", x.overlap, "exchange parameters while the gradient is computed, not after it");
+    v.optional("graph", x.graph, "the workers with which each one averages");
+    v.optional("dimensions", x.dimensions,
+               "torus: ranks along each dimension; []: two dimensions, as equal as the number of workers allows",
+               at_least(1));
+    v.optional("edges", x.edges, "graph edges: pairs of workers that average with each other");
   }
   bool operator==(const GossipStrategy&) const = default;
 };

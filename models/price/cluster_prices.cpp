@@ -1,8 +1,7 @@
 #include "models/price/cluster_prices.hpp"
 
-#include <algorithm>
+#include <cstdint>
 
-#include "models/collective/direct.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
@@ -10,18 +9,6 @@
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
-namespace {
-
-/// The longest copies of a worker with both ring neighbours, for each byte.
-SecondsPerByte longest_neighbour_copies(const HostCosts& costs) {
-  SecondsPerByte longest{};
-  if (costs.any())
-    for (int rank = 0; rank < costs.workers; ++rank) longest = std::max(longest, costs.with_neighbours(rank));
-  return longest;
-}
-
-}  // namespace
-
 ClusterPrices::ClusterPrices(const Cluster& cluster, PriceCache& cache)
     : cluster_(cluster),
       ideal_(ideal_equivalent(cluster)),
@@ -50,42 +37,45 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
   return best;
 }
 
-bool ClusterPrices::neighbours_are_routed() const {
-  constexpr int kMost = 1 << 20;  // workers; routing their messages takes one or two seconds
+bool ClusterPrices::are_routed(const Neighbours& neighbours) const {
+  constexpr std::int64_t kMost = 1 << 21;  // messages; routing them takes one or two seconds
   return !is_plain_star(ideal_) && !std::holds_alternative<SimGridXml>(ideal_.topology) && ideal_.workers > 1 &&
-         ideal_.workers <= kMost;
+         message_count(neighbours, ideal_.workers) <= kMost;
 }
 
-const RoundFlows& ClusterPrices::neighbour_flows() const {
-  if (!cache_.neighbours) {
-    const int p = ideal_.workers;
-    Round round;
-    for (int rank = 0; rank < p; ++rank) {
-      round.push_back({rank, (rank + 1) % p, {0, 1}});
-      if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
-    }
+const RoundFlows& ClusterPrices::flows_of(const Neighbours& neighbours) const {
+  auto known = cache_.neighbours.find(neighbours);
+  if (known == cache_.neighbours.end()) {
     Fabric fabric(ideal_, 0);
-    cache_.neighbours.emplace(followed_flows(round, fabric));
+    known =
+        cache_.neighbours.emplace(neighbours, followed_flows(messages_of(neighbours, ideal_.workers), fabric)).first;
   }
-  return *cache_.neighbours;
+  return known->second;
 }
 
-PricedCost ClusterPrices::neighbours(Bytes bytes) const {
-  const CostTerms terms = neighbour_exchange_cost(bytes, ideal_.workers);
+PricedCost ClusterPrices::neighbours(const Neighbours& neighbours, Bytes bytes, Bytes added) const {
+  const CostTerms terms = neighbour_exchange_cost(neighbours, bytes, added, ideal_.workers);
   PricedCost cost = price(terms, paths_);
   cost.setup = Seconds{};
-  cost.copies = bytes * longest_neighbour_copies(host_costs(ideal_));
-  if (!neighbours_are_routed()) return cost;
-  const RoundFlows::Duration time = neighbour_flows().duration(bytes);
+  if (const HostCosts costs = host_costs(ideal_); costs.any())
+    cost.copies = bytes * load_of(messages_of(neighbours, ideal_.workers), costs).copies;
+  if (!are_routed(neighbours)) return cost;
+  const RoundFlows::Duration time = flows_of(neighbours).duration(bytes);
   cost.latency = time.latency;
   cost.bandwidth = time.bandwidth;
   return cost;
 }
 
-bool ClusterPrices::neighbours_are_exact() const {
-  if (ideal_.workers == 1 || direct_prices_are_exact(ideal_)) return !host_costs(ideal_).differ();
-  return workers_are_alike(ideal_) && !host_costs(ideal_).differ() && neighbours_are_routed() &&
-         neighbour_flows().is_closed();
+bool ClusterPrices::neighbours_are_exact(const Neighbours& neighbours) const {
+  const HostCosts costs = host_costs(ideal_);
+  const int p = ideal_.workers;
+  if (costs.differ()) return false;
+  if (p == 1) return true;
+  const bool alike = workers_are_alike(ideal_), star = direct_prices_are_exact(ideal_);
+  if (unlike_steps(neighbours.graph, p) > 1) return alike && star;
+  if (star) return alike || is_regular(neighbours, p);
+  const bool adds = costs.any() || ideal_.reduction_cost > SecondsPerByte{};
+  return alike && (!adds || is_regular(neighbours, p)) && are_routed(neighbours) && flows_of(neighbours).is_closed();
 }
 
 }  // namespace stepcast

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "models/collective/collective.hpp"
+#include "models/collective/neighbours.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
 #include "models/price/stack_time.hpp"
@@ -22,7 +24,7 @@ namespace stepcast {
 struct PriceCache {
   std::deque<ProtocolPrices::Cache> protocols;  ///< one for each of protocols_of(cluster)
   ShardPrices::Cache shards;
-  std::optional<RoundFlows> neighbours;
+  std::map<Neighbours, RoundFlows> neighbours;
 };
 
 /// Prices of the workers' exchanges: collectives among all workers or in communicators, and exchanges with
@@ -61,17 +63,19 @@ class ClusterPrices {
     return shards_.price(exchange, shard_bytes, co_located, paths_);
   }
 
-  /// The time of an exchange with both ring neighbours that all workers start together: neighbour_exchange_cost
-  /// (collective/direct.hpp) without S. The messages follow their routes like those of a round. Each uses its own
+  /// The time of an exchange with neighbours that all workers start together: neighbour_exchange_cost
+  /// (collective/neighbours.hpp) without S. The messages follow their routes like those of a round. Each uses its own
   /// worker's NIC.
-  [[nodiscard]] PricedCost neighbours(Bytes bytes) const;
+  [[nodiscard]] PricedCost neighbours(const Neighbours& neighbours, Bytes bytes, Bytes added) const;
 
-  /// Whether that time is exact for a gossip step in the replay, where equal workers do not wait for all others. It is
+  /// Whether that time is exact for gossip steps in the replay, where equal workers do not wait for all others. It is
   /// exact if the messages on the most loaded link have the longest latency. No message is slower than the fair share
   /// of that link. The link has at most one message from each sender to each receiver, so no worker ends later. The
   /// senders over that link start together in the first step and need all of that time, so they start together in the
-  /// next step.
-  [[nodiscard]] bool neighbours_are_exact() const;
+  /// next step. On a star of like workers, that link is one of the worker who has most neighbours, and adds most. Elsewhere all
+  /// must have as many, unless nobody adds or copies. If steps have unlike neighbours, workers may be in several of them
+  /// at once. Only a star of like workers keeps them together then.
+  [[nodiscard]] bool neighbours_are_exact(const Neighbours& neighbours) const;
 
   /// Decides "auto" and the protocol by the lowest price. The closed form gives the algorithm's segments.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
@@ -79,8 +83,8 @@ class ClusterPrices {
 
  private:
   [[nodiscard]] const ProtocolPrices& protocol(const CollectiveCall& call) const { return *protocols_[call.protocol]; }
-  [[nodiscard]] bool neighbours_are_routed() const;
-  [[nodiscard]] const RoundFlows& neighbour_flows() const;
+  [[nodiscard]] bool are_routed(const Neighbours& neighbours) const;
+  [[nodiscard]] const RoundFlows& flows_of(const Neighbours& neighbours) const;
 
   const Cluster& cluster_;
   const Cluster ideal_;

@@ -28,7 +28,9 @@ std::string staleness_of(const Strategy& strategy) {
         "{} local steps{}{}{}", local->steps, local->islands ? fmt::format(" of {} workers", local->islands->size) : "",
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
-  if (std::holds_alternative<GossipStrategy>(strategy)) return "gossip";
+  if (const auto* gossip = std::get_if<GossipStrategy>(&strategy))
+    return fmt::format("gossip on {} {} {}", name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
+                       write_value(gossip->edges).dump());
   return "synchronous";
 }
 

@@ -350,7 +350,9 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (answered.graph.local_steps > 1)
     report.notes.push_back(
         {NoteCode::local_steps,
-         "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
+         std::holds_alternative<GossipStrategy>(scenario.strategy)
+             ? "times and bytes of a step are means over the steps until the graph is the same again"
+             : "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
   if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
     report.notes.push_back(
         {NoteCode::islands_in_step,

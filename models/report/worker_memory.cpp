@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "models/collective/neighbours.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
@@ -31,6 +32,7 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 /// Error feedback keeps this of the tensors that are compressed.
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return {};  // counted among its parameters
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
   Bytes compressed{};
@@ -99,7 +101,12 @@ struct MemoryOf {
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
   WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }
-  WorkerMemory operator()(const GossipStrategy&) const { return {n * 3.0, n, s, {}, {}}; }
+  /// The parameters, and those of each neighbour; with a compressor x, x̂ and s of CHOCO-SGD.
+  WorkerMemory operator()(const GossipStrategy& x) const {
+    const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster);
+    const int neighbours = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
+    return {n * (compressed ? 3.0 : 1.0 + neighbours), n, s, {}, {}};
+  }
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
   WorkerMemory operator()(const ShardedStrategy& x) const {
     const double g = x.group(scenario.cluster.workers);

@@ -18,7 +18,7 @@ namespace stepcast {
 ///                                  or an outer update
 ///   pipelined, width K             n                             K·n            s
 ///   parameter-server, the worker   n                             n              0; s if workers update (two_way)
-///   gossip                         3n, both neighbours'          n              s
+///   gossip, d neighbours           (1 + d)·n; 3n if compressed   n              s
 ///   sharded: optimizer-state,
 ///            gradients             n                             n/g + 2b       s/g
 ///            parameters            n/g + (prefetch + 1)·b        n/g + 2b       s/g

@@ -86,6 +86,9 @@ class CompressorChecker {
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",
             "\"workers\": sums of one step would wait for the messages of the step before");
+    if (std::holds_alternative<GossipStrategy>(s_.strategy))
+      fault("/codec/scope", "\"machines\" with strategy gossip",
+            "\"workers\": the workers of a machine have parameters of their own, and no sum of them is sent");
     if (std::holds_alternative<ParameterServerStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy parameter-server",
             "\"workers\": servers get each worker's message", "use strategy all-reduce");
@@ -215,7 +218,10 @@ class CompressorChecker {
   }
 
   void check_strategy(const GossipStrategy&) {
-    fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged");
+    every_step("gossip");
+    if (traits_.stages > 1)
+      fault("/compressor/kind", fmt::format("\"{}\" with strategy gossip", kind_),
+            "a method with one message: the second message here needs the sum of all first ones");
   }
 
   void check_strategy(const CollectiveBenchmark&) {

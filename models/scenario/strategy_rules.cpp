@@ -8,6 +8,7 @@
 
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
+#include "models/scenario/neighbour_rules.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/unit/format.hpp"
 
@@ -68,7 +69,9 @@ class StrategyChecker {
       fault("/strategy/fragments", fmt::format("{} fragments of {} tensors", x.fragments, tensors),
             "at most one fragment a tensor", "give the workload a tensor for each layer");
   }
-  void operator()(const GossipStrategy&) {}
+  void operator()(const GossipStrategy& x) {
+    check_neighbours({x.graph, x.dimensions, x.edges}, s_.cluster.workers, faults_);
+  }
   void operator()(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);
     if (x.size < 1_B) return fault("/strategy/size", exact_text(x.size), "a size of at least 1 B");

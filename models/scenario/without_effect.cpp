@@ -277,6 +277,11 @@ std::string negotiation_cost(const Scenario& s) {
       [&](const auto& x) { return unless(agrees, fmt::format("strategy {} does not negotiate", x.kind)); }, s.strategy);
 }
 
+std::string unless_graph(const Scenario& s, NeighbourGraph graph) {
+  const auto* gossip = strategy_of<GossipStrategy>(s);
+  return !gossip || gossip->graph == graph ? "" : fmt::format("graph is {}", name_of(gossip->graph));
+}
+
 std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "a single worker exchanges nothing"); }
 
 std::string codec_device(const Scenario& s) {
@@ -289,6 +294,7 @@ std::string codec_overlap(const Scenario& s) {
   if (!compresses(s)) return "nothing is compressed";
   if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes after its steps";
   if (strategy_of<ShardedStrategy>(s)) return "strategy sharded encodes a unit when it is reduced";
+  if (strategy_of<GossipStrategy>(s)) return "strategy gossip encodes parameters, not gradients";
   if (const auto* pipelined = strategy_of<PipelinedStrategy>(s))
     return unless(pipelined->segments > 1, "there is one segment");
   return overlap(s);
@@ -361,6 +367,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/server_update_factor", server_update_factor},
     SometimesField{"/strategy/sum_in_machine", sum_in_machine},
     SometimesField{"/strategy/duplex", duplex},
+    SometimesField{"/strategy/dimensions", [](const Scenario& s) { return unless_graph(s, NeighbourGraph::torus); }},
+    SometimesField{"/strategy/edges", [](const Scenario& s) { return unless_graph(s, NeighbourGraph::edges); }},
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/stack/gather_cost", of_gathers},
     SometimesField{"/stack/negotiation_cost", negotiation_cost},

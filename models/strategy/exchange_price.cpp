@@ -13,7 +13,8 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
   }
   if (const auto* shards = std::get_if<ShardWork>(&work))
     return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
-  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
+    return prices.neighbours(neighbours->neighbours, neighbours->bytes, neighbours->added);
   if (const auto* negotiation = std::get_if<NegotiationWork>(&work)) return {.negotiation = negotiation->time};
   return {};
 }

@@ -1,22 +1,99 @@
-// Decentralized SGD on a ring (D-PSGD, Lian et al. 2017): x_i ← average of x_{i-1}, x_i, x_{i+1}, minus lr·g_i. Workers
-// exchange the parameters from the start of the step, so the exchange can overlap the whole computation.
+// Decentralized SGD: x_i ← weighted mean of x_i and its neighbours' x_j, minus lr·g_i (D-PSGD, Lian et al. 2017).
+// Workers exchange the parameters from the start of the step, so the exchange can overlap the whole computation.
+//
+// With a compressor, each worker sends what its parameters are ahead of x̂_i, the value that its neighbours know of
+// them (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
+//     q_i = C(x_i - x̂_i),   x̂_i += q_i,   s_i += sum of w_ij·q_j,   x_i += γ·(s_i - x̂_i)
+// s_i is the weighted sum of all x̂_j, which needs no copy of each neighbour's x̂_j.
+#include <utility>
+
+#include "models/collective/neighbours.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/strategy/coded_tensors.hpp"
 
 namespace stepcast {
+namespace {
+
+/// A worker's message, and the GPU time before it and after the exchange.
+struct GossipMessage {
+  Seconds encode{}, decode{};
+  Bytes bytes{};
+  Bytes added{};  ///< by γ's rate at each receiver
+  std::string assumed;
+};
+
+/// One fused kernel on all elements: it reads and writes some vectors of `each` bytes.
+CodecKernel on_vectors(const char* name, Bytes each, double read, double written) {
+  return {.kernel = name, .read = each * read, .written = each * written};
+}
+
+GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neighbours) {
+  const Bytes n = whole.bytes;
+  if (const auto known = by_bytes(input.compressor)) {
+    const Bytes wire = n / known->ratio;
+    return {n * known->encode_cost, n * known->decode_cost, wire, wire, ""};
+  }
+  const Chosen chosen = choose(input, whole, false);
+  if (chosen.coded.empty()) return {{}, {}, chosen.whole, chosen.whole, ""};
+  const CodecPlan plan = make_plan(input.compressor, chosen.coded, neighbours + 1);
+  const auto own = whole_time(input, chosen.coded);
+  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
+  // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.
+  const Seconds difference = time({on_vectors("gossip-difference", n - chosen.whole, 2, 1)}),
+                average = time({on_vectors("gossip-average", n - chosen.whole, 5, 3)});
+  const int decoded = plan.summable() ? 1 : neighbours;
+  const Bytes coded = payload(plan);
+  return {.encode = difference + own.value_or(time(plan.stages.front().encode)),
+          .decode = average + (own ? Seconds{} : time(joined(sum_kernels(plan, 1), sum_kernels(plan, decoded)))),
+          .bytes = coded + chosen.whole,
+          .added = chosen.whole + (plan.summable() ? coded : Bytes{}),
+          .assumed = plan.assumed};
+}
+
+}  // namespace
 
 StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) {
+  const int p = input.cluster.workers;
+  Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
-  const TaskId forward = add_forward(graph, compute, input.workload);
+  const StreamId codec = add_codec_stream(graph, compute, input);
   const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
-  const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, {Seconds{}}).end;
-  const TaskId exchange = graph.add_task(
-      {"neighbour exchange", Phase::exchange, NeighbourWork{input.workload.gradient_bytes}, communication});
-  graph.payload = input.workload.gradient_bytes;
-  if (!strategy.overlap) graph.depend(exchange, backward);
-  const TaskId update = add_update(graph, compute, input.workload, {exchange}, forward);
-  graph.depend(exchange, update, 1);
+  const GossipMessage message = message_of(input, whole.front(), degree(neighbours, p));
+  graph.local_steps = unlike_steps(strategy.graph, p);
+  graph.assumed = message.assumed;
+
+  const auto add_codec = [&](const char* name, Phase phase, Seconds time, TaskId after) {
+    if (time == Seconds{}) return after;
+    const TaskId task = graph.add_task({name, phase, ComputeWork{time}, codec});
+    if (after != kNoTask) graph.depend(task, after);
+    return task;
+  };
+  std::vector<TaskId> first;  // tasks that wait for the update of the step before
+  TaskId update = kNoTask;
+  for (neighbours.step = 0; neighbours.step < graph.local_steps; ++neighbours.step) {
+    const std::size_t begin = graph.tasks.size();
+    TaskId ready = kNoTask;
+    if (strategy.overlap) ready = add_codec("encode", Phase::encode, message.encode, kNoTask);
+    const TaskId forward = add_forward(graph, compute, input.workload);
+    const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, {Seconds{}}).end;
+    if (!strategy.overlap) ready = add_codec("encode", Phase::encode, message.encode, backward);
+    const TaskId exchange =
+        graph.add_task({numbered("neighbour exchange", neighbours.step, graph.local_steps), Phase::exchange,
+                        NeighbourWork{message.bytes, message.added, neighbours}, communication});
+    if (ready != kNoTask) graph.depend(exchange, ready);
+    graph.payload += message.bytes;
+    const TaskId done = add_codec("decode", Phase::decode, message.decode, exchange);
+    const TaskId last = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
+    graph.depend(last, done);
+    for (const TaskId task : {static_cast<TaskId>(begin), forward, exchange}) {
+      if (update == kNoTask) first.push_back(task);
+      else graph.depend(task, update);
+    }
+    update = last;
+  }
+  for (const TaskId task : first) graph.depend(task, update, 1);
   return graph;
 }
 

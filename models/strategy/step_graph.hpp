@@ -19,6 +19,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
+#include "models/collective/neighbours.hpp"
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
@@ -60,9 +61,11 @@ struct ShardWork {
   ShardExchange exchange = ShardExchange::push;
   std::vector<Bytes> shard_bytes;
 };
-/// Messages from every worker to both ring neighbours, which add the received data.
+/// Messages from every worker to its neighbours.
 struct NeighbourWork {
-  Bytes bytes{};  ///< to each
+  Bytes bytes{};  ///< of each message
+  Bytes added{};  ///< those of them that its receiver adds
+  Neighbours neighbours{};
 };
 
 /// The work of shard j on one set of pushes takes time[j].

@@ -22,7 +22,8 @@ writes this page from `stepcast list compressors`. Sources are recalled unless a
 ALIASES = [
     ("gradient dropping (Aji and Heafield 2017)", "`top-k`", "its source; the paper finds the threshold in a sample, as `dgc` does"),
     ("MEM-SGD (Stich et al. 2018)", "`top-k`, `random-k`", "with `error_feedback`, the default"),
-    ("CHOCO-SGD's compressors (Koloskova et al. 2019)", "`top-k`, `random-k`, `qsgd`", "the messages; gossip itself is uncompressed here"),
+    ("CHOCO-SGD (Koloskova et al. 2019)", "`top-k`, `random-k`, `qsgd`", "with strategy `gossip`: compressed differences to what neighbours know"),
+    ("DCD-SGD (Tang et al. 2018)", "`qsgd` and others", "the same, with strategy `gossip`; ECD-SGD sends as many bytes"),
     ("dist-EF-SGD (Zheng et al. 2019)", "`ef-signsgd`", "with `two_way` servers, or carrier `all-to-all`"),
     ("ByteGrad (Bagua 2021)", "`8-bit`", "with `codec.scope` machines and carrier `all-to-all`"),
     ("SparCML (Renggli et al. 2019)", "`top-k`", "with carrier `all-to-all-once`: its split all-gather with a dense sum"),
@@ -42,7 +43,7 @@ MISSING = [
     ("0/1 Adam (Lu et al. 2022)", "skips exchanges by the run's progress, which is not modelled; `1-bit-adam` is the nearest"),
     ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
     ("LPC-SVRG (Yu et al. 2019)", "another training: full gradients from time to time, which need their own phase"),
-    ("DCD-SGD, ECD-SGD (Tang et al. 2018)", "compressed gossip is not modelled"),
+    ("PowerGossip (Vogels et al. 2020)", "power steps between the two ends of each edge are not modelled"),
     ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
     ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),
     ("SwitchML, SHARP", "sums inside switches are not modelled"),

@@ -68,7 +68,8 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
   MessageCounts messages(scenario.cluster.workers);
   for (const Task& task : graph.tasks) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
-    else if (std::holds_alternative<NeighbourWork>(task.work)) in_rounds += 2 * p;
+    else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work))
+      in_rounds += static_cast<double>(message_count(exchange->neighbours, scenario.cluster.workers));
     else if (std::holds_alternative<ShardWork>(task.work)) with_shards += direct;
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }

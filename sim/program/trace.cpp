@@ -91,7 +91,8 @@ int trace(const TraceOptions& options) {
   const ReplayResult result = replay(scenario, graph, 0, keep, [&](const LinkUse& use) { links.add(use); });
   tell_missing(asked, tasks);
   output.write("[\n");
-  write_trace_events(graph, std::move(tasks), links.take(), [&](std::string_view text) { output.write(text); });
+  write_trace_events(graph, scenario.cluster.workers, std::move(tasks), links.take(),
+                     [&](std::string_view text) { output.write(text); });
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();

@@ -34,9 +34,13 @@ double micro(double seconds) { return seconds * 1e6; }
 
 /// The payload of a task that exchanges; 0 for others.
 struct BytesOf {
+  int workers;
+
   double operator()(const CollectiveWork& work) const { return work.call.bytes.si(); }
   double operator()(const ShardWork& work) const { return sum(work.shard_bytes); }
-  double operator()(const NeighbourWork& work) const { return 2 * work.bytes.si(); }
+  double operator()(const NeighbourWork& work) const {
+    return neighbour_exchange_cost(work.neighbours, work.bytes, work.added, workers).sent.si();
+  }
   double operator()(const ShardTransfer& work) const { return work.bytes.si(); }
   double operator()(const auto&) const { return 0; }
 
@@ -47,9 +51,9 @@ struct BytesOf {
 
 class EventWriter {
  public:
-  EventWriter(const StepGraph& graph, const std::vector<TaskEvent>& tasks, const LinkShares& links,
+  EventWriter(const StepGraph& graph, int workers, const std::vector<TaskEvent>& tasks, const LinkShares& links,
               const std::function<void(std::string_view)>& write)
-      : graph_(graph), tasks_(tasks), links_(links), write_(write) {}
+      : graph_(graph), workers_(workers), tasks_(tasks), links_(links), write_(write) {}
 
   void write() {
     name_participants();
@@ -153,7 +157,7 @@ class EventWriter {
   void payloads() {
     std::map<int, std::map<double, double>> changes;  // by process and time
     for (const TaskEvent& task : tasks_) {
-      const double bytes = std::visit(BytesOf{}, graph_.tasks[task.id].work);
+      const double bytes = std::visit(BytesOf{workers_}, graph_.tasks[task.id].work);
       if (!(task.end > task.start) || bytes == 0) continue;
       const double rate = bytes / (task.end - task.start);
       changes[process(task)][task.start] += rate;
@@ -183,6 +187,7 @@ class EventWriter {
   }
 
   const StepGraph& graph_;
+  const int workers_;
   const std::vector<TaskEvent>& tasks_;
   const LinkShares& links_;
   const std::function<void(std::string_view)>& write_;
@@ -191,13 +196,13 @@ class EventWriter {
 
 }  // namespace
 
-void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks, const LinkShares& links,
+void write_trace_events(const StepGraph& graph, int workers, std::vector<TaskEvent> tasks, const LinkShares& links,
                         const std::function<void(std::string_view)>& write) {
   std::stable_sort(tasks.begin(), tasks.end(), [](const TaskEvent& a, const TaskEvent& b) {
     return std::tuple(a.start, a.role, a.participant, a.stream_id) <
            std::tuple(b.start, b.role, b.participant, b.stream_id);
   });
-  EventWriter(graph, tasks, links, write).write();
+  EventWriter(graph, workers, tasks, links, write).write();
 }
 
 }  // namespace stepcast

@@ -28,11 +28,12 @@ using LinkShares = std::map<std::string, std::vector<LinkShare>>;
 /// - names and places of processes and threads
 /// - a slice for each task that takes time, with its step
 /// - an arrow from an exchange to the task that waited for it: that depends on it, and starts when it ends
-/// - a counter "payload (GB/s)" for each participant: the bytes of its running exchanges, each over its own time
+/// - a counter "payload (GB/s)" for each participant: the bytes of its running exchanges, each over its own time; with
+///   neighbours, those that a worker sends in the mean
 /// - a counter of each link, in a process "links": the share of its bandwidth in use, in percent
 /// @param links  by the link's name, in order of time
 /// @param write  gets the text piece by piece
-void write_trace_events(const StepGraph& graph, std::vector<TaskEvent> tasks, const LinkShares& links,
+void write_trace_events(const StepGraph& graph, int workers, std::vector<TaskEvent> tasks, const LinkShares& links,
                         const std::function<void(std::string_view)>& write);
 
 }  // namespace stepcast

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "models/collective/direct.hpp"
+#include "models/collective/neighbours.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/shard_copies.hpp"
 #include "models/price/shard_placement.hpp"
@@ -11,12 +11,37 @@
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
+namespace {
+
+/// By rank: the longest copies of its messages to neighbours or from them, for each byte of one message, and the number
+/// of those that it receives.
+std::vector<DirectExchanges::NeighbourLoad> loads_of(const NeighbourWork& work, const Cluster& cluster) {
+  const HostCosts costs = host_costs(cluster);
+  std::vector<DirectExchanges::NeighbourLoad> all(static_cast<std::size_t>(cluster.workers));
+  std::vector<SecondsPerByte> sent(all.size()), received(all.size());
+  for (const Message& message : messages_of(work.neighbours, cluster.workers)) {
+    const SecondsPerByte copy = costs.of(message.from, message.to);
+    sent[message.from] += copy;
+    received[message.to] += copy;
+    all[message.to].received += 1;
+  }
+  for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank].copies = std::max(sent[rank], received[rank]);
+  return all;
+}
+
+}  // namespace
+
 DirectExchanges::DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
-    : simulated_(simulated), cluster_(cluster), graph_(graph), inboxes_(graph.tasks.size()) {
+    : simulated_(simulated),
+      cluster_(cluster),
+      graph_(graph),
+      inboxes_(graph.tasks.size()),
+      loads_(graph.tasks.size()) {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const Work& work = graph.tasks[t].work;
     if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
-      inboxes_[t].resize(simulated.inboxes());
+      inboxes_[t].resize(static_cast<std::size_t>(simulated.inboxes(work)));
+    if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) loads_[t] = loads_of(*neighbours, cluster);
   }
 }
 
@@ -38,9 +63,8 @@ double DirectExchanges::execute(const ShardWork& work, Track& track, TaskId task
 double DirectExchanges::execute(const NeighbourWork& work, Track& track, TaskId task) {
   const double start = now();
   const double sent = exchange(simulated_.exchange(work, track.participant->number), track, task);
-  const SecondsPerByte copies = host_costs(cluster_).with_neighbours(track.participant->index);
-  const CostTerms terms = neighbour_exchange_cost(work.bytes, cluster_.workers);
-  sleep((work.bytes * copies + terms.reduced * cluster_.reduction_cost).si());
+  const auto& [copies, received] = loads_[task][track.participant->index];
+  sleep((work.bytes * copies + work.added * received * cluster_.reduction_cost).si());
   return std::max(start, sent);
 }
 

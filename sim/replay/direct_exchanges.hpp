@@ -1,4 +1,4 @@
-// Direct exchanges in a replay: pushes to shards, pulls from them, and messages between ring neighbours.
+// Direct exchanges in a replay: pushes to shards, pulls from them, and messages between neighbours.
 //
 // A message starts when its sender reaches the task, and waits in the receiver's inbox. Hosts copy the bytes that they
 // send and receive. With asynchronous servers, each worker's own track exchanges with each shard on its own. A shard
@@ -18,6 +18,11 @@ namespace stepcast {
 
 class DirectExchanges {
  public:
+  struct NeighbourLoad {
+    SecondsPerByte copies{};
+    double received = 0;
+  };
+
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
   /// A participant's part in the exchange of a task. Both return the time when the exchange began: the later of the
@@ -31,7 +36,8 @@ class DirectExchanges {
   SimulatedCluster& simulated_;
   const Cluster& cluster_;
   const StepGraph& graph_;
-  std::vector<std::vector<Inbox>> inboxes_;  ///< by task, then by number in the simulation
+  std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then by number in the simulation
+  std::vector<std::vector<NeighbourLoad>> loads_;  ///< by task with neighbours, then by rank
 };
 
 class AsynchronousServers {

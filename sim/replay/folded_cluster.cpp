@@ -116,7 +116,7 @@ class FoldedCluster : public SimulatedCluster {
     for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f)
       if (const DirectFlow& flow = fold_.direct_flows[f]; flow.exchange) {
         const int worker = *flow.exchange == ShardExchange::push ? flow.sender : flow.receiver;
-        transfers_[{*flow.exchange, flow.shard, static_cast<std::size_t>(worker)}] = f;
+        transfers_[{*flow.exchange, flow.number, static_cast<std::size_t>(worker)}] = f;
       }
     std::map<const FoldedRound::Flows*, std::vector<SimulatedMessage>> messages;
     for (const auto& [key, collective] : fold_.collectives)
@@ -151,14 +151,17 @@ class FoldedCluster : public SimulatedCluster {
   }
 
   /// One for each class of messages.
-  [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
+  [[nodiscard]] int inboxes(const Work&) const override { return static_cast<int>(fold_.direct_flows.size()); }
 
   SimulatedExchange exchange(const ShardWork& work, std::size_t participant) override {
-    return exchange(work.exchange, participant,
-                    [&](const DirectFlow& flow) { return work.shard_bytes[flow.shard].si(); });
+    return exchange(participant, [&](const DirectFlow& flow) {
+      return flow.exchange == work.exchange ? work.shard_bytes[flow.number].si() : 0.0;
+    });
   }
   SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
-    return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });
+    return exchange(participant, [&](const DirectFlow& flow) {
+      return !flow.exchange && flow.number == work.neighbours.step ? work.bytes.si() : 0.0;
+    });
   }
 
   SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
@@ -176,12 +179,12 @@ class FoldedCluster : public SimulatedCluster {
   /// Every worker exchanges with every shard that is simulated, and participant 0 is a worker.
   [[nodiscard]] bool is_simulated(int shard) const { return transfers_.contains({ShardExchange::push, shard, 0}); }
 
+  /// @param bytes_of  the bytes of a flow's message; 0 for flows of other exchanges
   template <class BytesOf>
-  SimulatedExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {
+  SimulatedExchange exchange(std::size_t participant, BytesOf&& bytes_of) {
     SimulatedExchange exchange;
     for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f) {
       const DirectFlow& flow = fold_.direct_flows[f];
-      if (flow.exchange != which) continue;
       const double bytes = bytes_of(flow);
       if (bytes == 0.0) continue;
       const int inbox = static_cast<int>(f);

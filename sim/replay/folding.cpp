@@ -115,7 +115,7 @@ class DirectFold {
     for (const Task& task : graph.tasks) {
       if (const auto* shards = std::get_if<ShardWork>(&task.work)) has(shards->exchange);
       if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) has(transfer->exchange);
-      if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
+      if (const auto* work = std::get_if<NeighbourWork>(&task.work)) neighbours_.push_back(work->neighbours);
     }
   }
 
@@ -123,7 +123,7 @@ class DirectFold {
     add_workers();
     add_shards();
     if (pushes_ || pulls_) add_exchanges_with_shards();
-    if (gossips_) add_exchanges_with_neighbours();
+    for (const Neighbours& neighbours : neighbours_) add_exchange_with(neighbours);
     FoldedFlows folded = fold_flows(system_, fabric_);
 
     std::vector<int> number(participants_.size(), -1);  // within its class
@@ -141,15 +141,16 @@ class DirectFold {
     }
     for (const std::size_t flow : folded.flow) {
       const Ends& ends = ends_[flow];
-      fold.direct_flows.push_back({ends.exchange, number[ends.sender], number[ends.receiver], ends.shard});
+      fold.direct_flows.push_back({ends.exchange, number[ends.sender], number[ends.receiver], ends.number});
     }
     fold.direct = std::move(folded.quotient);
   }
 
  private:
   /// Properties that tell flows apart besides their routes and ends.
-  static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) {
-    return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0};
+  static constexpr std::array<double, 2> colour(ShardExchange exchange) { return {static_cast<double>(exchange), 0.0}; }
+  static constexpr std::array<double, 2> colour(const Neighbours& neighbours) {
+    return {-1.0, static_cast<double>(neighbours.step)};
   }
 
   [[nodiscard]] int host_of(int shard) const {
@@ -167,7 +168,7 @@ class DirectFold {
     for (int rank = 0; rank < cluster_.workers; ++rank) {
       if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
-      if (!gossips_ && !graph_.asynchronous && !serving.contains(rank)) {
+      if (neighbours_.empty() && !graph_.asynchronous && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
         if (pushes_ || pulls_)
           kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(),
@@ -218,20 +219,17 @@ class DirectFold {
       }
   }
 
-  void add_exchanges_with_neighbours() {
-    const int p = cluster_.workers;
-    for (int rank = 0; rank < p; ++rank)
-      for (int side = 0; side < (p > 2 ? 2 : p - 1); ++side) {
-        const int peer = (rank + (side == 0 ? 1 : p - 1)) % p;
-        const auto sender = static_cast<std::size_t>(rank), receiver = static_cast<std::size_t>(peer);
-        add({{}, sender, receiver, 0}, {rank, peer, colour({}), sender, receiver});
-      }
+  void add_exchange_with(const Neighbours& neighbours) {
+    for (const Message& message : messages_of(neighbours, cluster_.workers)) {
+      const auto sender = static_cast<std::size_t>(message.from), receiver = static_cast<std::size_t>(message.to);
+      add({{}, sender, receiver, neighbours.step}, {message.from, message.to, colour(neighbours), sender, receiver});
+    }
   }
 
   struct Ends {
     std::optional<ShardExchange> exchange;  ///< none for neighbours
     std::size_t sender, receiver;           ///< numbers in participants_
-    int shard;
+    int number;                             ///< of the shard, or of the neighbours' step
   };
 
   void add(const Ends& ends, const FlowSystem::Flow& flow) {
@@ -244,7 +242,8 @@ class DirectFold {
   Fabric& fabric_;
   HostSpecs specs_;
   FlowSystem system_;
-  bool pushes_ = false, pulls_ = false, gossips_ = false;
+  bool pushes_ = false, pulls_ = false;
+  std::vector<Neighbours> neighbours_;
   std::vector<ParticipantClass> participants_;  ///< beside the system's
   std::size_t workers_ = 0;
   std::vector<Ends> ends_;  ///< by flow
@@ -300,12 +299,14 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
 
 double direct_messages(const Scenario& scenario, const StepGraph& graph) {
   const double p = scenario.cluster.workers;
+  double neighbours = 0;
   for (const Task& task : graph.tasks) {
     if (std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<ShardTransfer>(task.work))
       return p * graph.shards;
-    if (std::holds_alternative<NeighbourWork>(task.work)) return p * std::min(2.0, p - 1);
+    if (const auto* work = std::get_if<NeighbourWork>(&task.work))
+      neighbours += static_cast<double>(message_count(work->neighbours, scenario.cluster.workers));
   }
-  return 0;
+  return neighbours;
 }
 
 }  // namespace stepcast

@@ -57,7 +57,7 @@ struct ParticipantClass {
 struct DirectFlow {
   std::optional<ShardExchange> exchange;  ///< none for neighbours
   int sender = 0, receiver = 0;           ///< participant classes
-  int shard = 0;                          ///< the shard's number in a push or pull
+  int number = 0;                         ///< of the shard in a push or pull, or of the neighbours' step
 };
 
 struct Fold {
@@ -92,8 +92,8 @@ struct FidelityDecision {
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 
-/// Messages of one push to the graph's shards, of one pull, or of one exchange with neighbours. All are counted, as in
-/// a full replay.
+/// Messages of one push to the graph's shards, of one pull, or of the graph's exchanges with neighbours. All are counted,
+/// as in a full replay.
 double direct_messages(const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

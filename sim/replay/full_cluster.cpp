@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -41,19 +43,21 @@ class FullCluster : public SimulatedCluster {
     }
   }
 
-  /// Two inboxes for each participant, because only ring neighbours need to tell senders apart.
-  [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
+  /// One for each participant, or for each message between neighbours, whose receivers tell senders apart.
+  [[nodiscard]] int inboxes(const Work& work) const override {
+    const auto* neighbours = std::get_if<NeighbourWork>(&work);
+    return static_cast<int>(neighbours ? message_count(neighbours->neighbours, p_)
+                                       : static_cast<std::int64_t>(participants_.size()));
+  }
 
   SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) override {
-    SimulatedExchange exchange;
-    const int self = participants_[participant].index;
-    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
-      const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
-      // A message to the right-hand neighbour arrives from its left.
+    const auto [known, is_new] = messages_.try_emplace(&work);
+    if (is_new) known->second = by_worker(messages_of(work.neighbours, p_));
+    const Messages& own = known->second[participants_[participant].index];
+    SimulatedExchange exchange{{}, own.received};
+    for (const auto& [to, inbox] : own.sent)
       exchange.outgoing.push_back(
-          {message(participants_[participant].host, platform_.workers[peer], work.bytes.si()), peer * 2 + side});
-      exchange.expected.push_back(self * 2 + side);
-    }
+          {message(participants_[participant].host, platform_.workers[to], work.bytes.si()), inbox});
     return exchange;
   }
 
@@ -67,8 +71,8 @@ class FullCluster : public SimulatedCluster {
       const double bytes = work.shard_bytes[shard].si();
       if (bytes == 0.0) return;
       if (sends)
-        exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
-      else exchange.expected.push_back(static_cast<int>(participant) * 2);
+        exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer)});
+      else exchange.expected.push_back(static_cast<int>(participant));
     };
     if (is_worker)
       for (int shard = 0; shard < graph_.shards; ++shard) with(p_ + shard, shard);
@@ -84,6 +88,20 @@ class FullCluster : public SimulatedCluster {
   }
 
  private:
+  /// A worker's messages to neighbours, by receiver and inbox, and the inboxes of those that it receives.
+  struct Messages {
+    std::vector<std::pair<int, int>> sent;
+    std::vector<int> received;
+  };
+  [[nodiscard]] std::vector<Messages> by_worker(const Round& round) const {
+    std::vector<Messages> all(static_cast<std::size_t>(p_));
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      all[round[i].from].sent.emplace_back(round[i].to, static_cast<int>(i));
+      all[round[i].to].received.push_back(static_cast<int>(i));
+    }
+    return all;
+  }
+
   [[nodiscard]] s4u::Host* host_of_shard(int shard) const {
     if (!graph_.shards_co_located) return platform_.shards[shard];
     return platform_.workers[shard_host(cluster_, graph_.shards, true, shard)];
@@ -109,6 +127,7 @@ class FullCluster : public SimulatedCluster {
   const StepGraph& graph_;
   Platform platform_;
   int p_;
+  std::map<const NeighbourWork*, std::vector<Messages>> messages_;  ///< of the graph's tasks
 };
 
 }  // namespace

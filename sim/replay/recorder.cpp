@@ -12,7 +12,8 @@ bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   if (cluster.jitter.cv > 0 || graph.asynchronous || graph.shards_co_located) return false;
   const bool star = std::holds_alternative<Star>(cluster.topology);
   return std::none_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
-    if (std::holds_alternative<NeighbourWork>(task.work)) return !star || !cluster.groups.empty();
+    if (const auto* work = std::get_if<NeighbourWork>(&task.work))
+      return !star || !cluster.groups.empty() || !is_regular(work->neighbours, cluster.workers);
     return std::holds_alternative<ShardWork>(task.work) && !star;
   });
 }

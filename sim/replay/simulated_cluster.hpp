@@ -60,7 +60,7 @@ class SimulatedCluster {
   using RoundVisitor = std::function<void(const SimulatedRound&, int times)>;
   virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
 
-  [[nodiscard]] virtual int inboxes() const = 0;  ///< inboxes of a task with direct messages
+  [[nodiscard]] virtual int inboxes(const Work& direct) const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
   virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
   /// A message of asynchronous servers. The first of like shards stands for all of them.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# package_test.sh BUILD CPACK VERSION: the Debian packages of a tree, unpacked and used. Skipped without dpkg-shlibdeps.
+# package_test.sh BUILD CPACK VERSION: the Debian packages of a tree, unpacked and used. Skipped without dpkg-shlibdeps and file.
 # tests/fresh-debian.sh installs them in a bare Debian.
 set -euo pipefail
 build=$1 cpack=$2 version=$3
-command -v dpkg-shlibdeps >/dev/null || exit 77
+command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset STEPCAST_SCENARIOS

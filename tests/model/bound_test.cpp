@@ -13,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_gossip.hpp"
 #include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
@@ -77,7 +78,7 @@ Strategy random_strategy(int p) {
       pipelined.segments = integer_between(1, 5);
       return pipelined;
     }
-    case 2: return GossipStrategy{coin()};
+    case 2: return random_gossip(p);
     case 3:
       return LocalSgdStrategy{.steps = integer_between(1, 8),
                               .grouping = exchange.grouping,

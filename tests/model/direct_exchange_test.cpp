@@ -1,4 +1,4 @@
-// Direct exchanges (parameter-server shards, ring neighbours) against a fluid simulation of max-min fair sharing.
+// Direct exchanges (parameter-server shards, neighbours) against a fluid simulation of max-min fair sharing.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "models/collective/direct.hpp"
+#include "models/collective/neighbours.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_gossip.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -149,7 +151,6 @@ TEST_CASE("bytes that the busiest worker copies") {
   CHECK(shard_exchange_cost(shards, 3, true).total_copied() == 14_B);
   CHECK(shard_exchange_cost(std::vector<Bytes>{3_B, 0_B, 9_B}, 3, true).total_copied() ==
         12_B);  // worker 1 keeps nothing
-  CHECK(neighbour_exchange_cost(5_B, 4).total_copied() == 10_B);
 }
 
 TEST_CASE("neighbour exchange takes the time of max-min fair sharing") {
@@ -160,12 +161,25 @@ TEST_CASE("neighbour exchange takes the time of max-min fair sharing") {
       flows.push_back({{i, count + (i + 1) % count}, 1000});
       if (p > 2) flows.push_back({{i, count + (i + count - 1) % count}, 1000});  // with p = 2 both neighbours are one
     }
-    const CostTerms terms = neighbour_exchange_cost(1000_B, p);
+    const CostTerms terms = neighbour_exchange_cost({}, 1000_B, 1000_B, p);
     require_close(fluid_time(flows, 2 * count), terms.total_wire().si(), 1e-12, fmt::format("p={}", p));
     // A worker adds all that it receives and sends as much.
     CHECK(terms.reduced.si() == (p == 2 ? 1000 : 2000));
     CHECK(terms.sent == terms.reduced);
   }
-  CHECK(neighbour_exchange_cost(1_GB, 1).empty());
-  CHECK(neighbour_exchange_cost(1_GB, 1).sent == 0_B);
+  property("any graph", [] {
+    const int p = integer_between(2, 12);
+    const GossipStrategy gossip = random_gossip(p);
+    const Neighbours neighbours{gossip.graph, gossip.dimensions, gossip.edges, integer_between(0, 5)};
+    std::vector<Flow> flows;
+    for (const Message& m : messages_of(neighbours, p))
+      flows.push_back({{static_cast<std::size_t>(m.from), static_cast<std::size_t>(p + m.to)}, 1000});
+    const CostTerms terms = neighbour_exchange_cost(neighbours, 1000_B, 500_B, p);
+    assert_close(fluid_time(flows, 2 * static_cast<std::size_t>(p)), terms.total_wire().si(), 1e-9,
+                 std::string(name_of(gossip.graph)));
+    RC_ASSERT(terms.reduced * 2.0 == terms.total_wire());
+    assert_close(1000.0 * static_cast<double>(flows.size()) / p, terms.sent.si(), 1e-12, "sent, the mean");
+  });
+  CHECK(neighbour_exchange_cost({}, 1_GB, 1_GB, 1).empty());
+  CHECK(neighbour_exchange_cost({}, 1_GB, 1_GB, 1).sent == 0_B);
 }

@@ -74,7 +74,7 @@ Strategy random_strategy(int p) {
       sharded.reduce_after = coin() ? ReduceAfter::last_pass : ReduceAfter::every_pass;
       return sharded;
     }
-    case 4: return GossipStrategy{coin()};
+    case 4: return GossipStrategy{coin(), coin() ? NeighbourGraph::ring : NeighbourGraph::exponential};
     default: {
       ParameterServerStrategy server;
       server.exchange = random_exchange();

@@ -701,7 +701,7 @@ TEST_CASE("a collective uses its fastest protocol") {
   // + 1.75 n/(10 GB/s). 100 kB take 140 + 70 us against 560 + 17.5 us; 8 MB take 140 + 5600 us against 560 + 1400 us.
   // They are equal for 420 us = 1.75 n·(0.4 - 0.1) ns, 800 kB.
   Cluster cluster = star_cluster(8, BytesPerSecond(10e9), 10_us);
-  const PricedCost neighbours = CachedPrices(cluster).neighbours(1_MB),
+  const PricedCost neighbours = CachedPrices(cluster).neighbours({}, 1_MB, 1_MB),
                    shards = CachedPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false);
   cluster.protocols = {{"quick", 1, 0.25}, {"wide", 4, 1}};
   const CachedPrices prices(cluster);
@@ -712,7 +712,7 @@ TEST_CASE("a collective uses its fastest protocol") {
   require_close(1960e-6, prices(ring(8_MB)).total().si(), 1e-12, "wide");
   require_close(560e-6, prices(ring(8_MB)).latency.si(), 1e-12, "of it latency");
   // A call that is no collective has the links as they are.
-  CHECK(prices.neighbours(1_MB).total() == neighbours.total());
+  CHECK(prices.neighbours({}, 1_MB, 1_MB).total() == neighbours.total());
   CHECK(prices.shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false).total() == shards.total());
   // "auto" has the best of both. For 2 MB, halving-doubling's 6 messages take 6·40 us + 1.75·2 MB/(10 GB/s) = 590 us.
   // The 3 of recursive doubling take 120 + 600 us, quickly 30 us + 2.4 ms.

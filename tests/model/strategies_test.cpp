@@ -566,7 +566,7 @@ TEST_CASE("prices of communication tasks alone") {
   require_close(0.32, push.bandwidth.si(), 1e-12, "4·1e8·0.8 ns");
   CHECK(push.setup == 0_s);
   CHECK(push.reduction == 0_s);
-  const PricedCost neighbours = communication_price(NeighbourWork{100_MB}, graph, prices);
+  const PricedCost neighbours = communication_price(NeighbourWork{100_MB, 100_MB}, graph, prices);
   require_close(0.16, neighbours.bandwidth.si(), 1e-12, "2·1e8·0.8 ns");
   require_close(0.02, neighbours.reduction.si(), 1e-12, "2·1e8·0.1 ns");
 }

@@ -36,6 +36,9 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
   pipelined.width = 3;
   CHECK(memory_of(pipelined) == WorkerMemory{10_MB, 30_MB, 10_MB, 0_B, {}});
   CHECK(memory_of(GossipStrategy{}) == WorkerMemory{30_MB, 10_MB, 10_MB, 0_B, {}});
+  CHECK(memory_of(GossipStrategy{.graph = NeighbourGraph::one_peer_exponential}).parameters == 20_MB);
+  CHECK(memory_of(GossipStrategy{.graph = NeighbourGraph::complete}, three_units(), TopK{}) ==
+        WorkerMemory{30_MB, 10_MB, 10_MB, 0_B, {}});  // x, x̂ and s, whatever the graph
   CHECK(memory_of(LocalSgdStrategy{}) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
   CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}) ==
         WorkerMemory{20_MB, 10_MB, 20_MB, 0_B, {}});  // the anchor, and its momentum

@@ -1106,6 +1106,9 @@ void add_rules(std::vector<BadScenario>& rows) {
   const Json replay = json(R"({"evaluator": "replay"})");
   const auto topology = [](const char* text) { return good_scenario({{"/cluster/topology", json(text)}}); };
   const auto with_strategy = [](const char* text) { return good_scenario({{"/strategy", json(text)}}); };
+  const auto with_edges = [](const char* edges) {
+    return good_scenario({{"/strategy", Json{{"kind", "gossip"}, {"graph", "edges"}, {"edges", json(edges)}}}});
+  };
   rows.insert(
       rows.end(),
       {
@@ -1328,10 +1331,33 @@ void add_rules(std::vector<BadScenario>& rows) {
           {"averaged by a binomial tree",
            with_strategy(R"({"kind": "local-sgd", "collective": {"algorithm": "binomial-tree"}})"),
            "/strategy/collective/algorithm", "\"binomial-tree\" for all-reduce", "auto, ring"},
-          {"gossip with a compressor",
+          {"a torus of other ranks", with_strategy(R"({"kind": "gossip", "graph": "torus", "dimensions": [3, 2]})"),
+           "/strategy/dimensions", "3 x 2, 6 ranks, for 8 workers",
+           "dimensions whose product is the number of workers"},
+          {"a hypercube of 6",
+           good_scenario({{"/strategy", json(R"({"kind": "gossip", "graph": "hypercube"})")}, {"/cluster/workers", 6}}),
+           "/strategy/graph", "\"hypercube\" of 6 workers", "a power of two of workers",
+           "use 4 or 8 workers, or an exponential graph"},
+          {"an edge to nobody", with_edges(R"([{"a": 0, "b": 8}])"), "/strategy/edges/0", "ranks 0 and 8",
+           "ranks from 0 to 7"},
+          {"an edge to itself", with_edges(R"([{"a": 0, "b": 1}, {"a": 2, "b": 2}])"), "/strategy/edges/1",
+           "ranks 2 and 2", "two different ranks"},
+          {"an edge with one end", with_edges(R"([{"a": 0}])"), "/strategy/edges/0/b", "nothing", "rank of another one",
+           "", by_schema},
+          {"an edge twice", with_edges(R"([{"a": 0, "b": 1}, {"a": 1, "b": 0}])"), "/strategy/edges/1", "ranks 1 and 0",
+           "each pair once"},
+          {"workers apart", with_edges(R"([{"a": 0, "b": 1}, {"a": 2, "b": 3}])"), "/strategy/edges",
+           "2 pairs that leave some of 8 workers apart", "pairs that join all workers"},
+          {"a complete graph of thousands",
+           good_scenario(
+               {{"/strategy", json(R"({"kind": "gossip", "graph": "complete"})")}, {"/cluster/workers", 2000}}),
+           "/strategy/graph", "\"complete\" of 2000 workers: 3998000 messages a step", "at most 2097152 messages"},
+          {"gossip in two stages",
            good_scenario({{"/strategy", json(R"({"kind": "gossip"})")},
-                          {"/compressor", json(R"({"kind": "ratio", "ratio": 4})")}}),
-           "/compressor", "a compressor with strategy gossip", "\"none\""},
+                          {"/compressor", json(R"({"kind": "powersgd"})")},
+                          {"/codec/device", "v100-datasheet"},
+                          {"/workload/gradients/0/dims", {50, 20}}}),
+           "/compressor/kind", "\"powersgd\" with strategy gossip", "a method with one message"},
           {"more co-located shards than workers",
            with_strategy(R"({"kind": "parameter-server", "shards": 9, "placement": "co-located"})"), "/strategy/shards",
            "9 shards on 8 workers' hosts", "at most one co-located shard per worker",

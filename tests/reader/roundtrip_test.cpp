@@ -170,7 +170,7 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
       std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
   const auto* sharded = std::get_if<ShardedStrategy>(&strategy);
   const bool in_parts = std::holds_alternative<EightBit>(compressor) || std::holds_alternative<Fp16>(compressor);
-  if (std::holds_alternative<GossipStrategy>(strategy) || (sharded && (sharded->group_size || !in_parts)) ||
+  if ((sharded && (sharded->group_size || !in_parts)) ||
       (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense))
     compressor = NoCompressor{};
   codec.min_elements %= 1000;   // there are larger tensors
@@ -199,9 +199,11 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
       codec.whole.reset();
     }
   }
-  if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
-  if (std::holds_alternative<ParameterServerStrategy>(strategy) || std::holds_alternative<PipelinedStrategy>(strategy))
-    codec.scope = CodecScope::workers;
+  auto* gossip = std::get_if<GossipStrategy>(&strategy);
+  if (gossip && gossip->graph != NeighbourGraph::one_peer_exponential) gossip->graph = NeighbourGraph::ring;
+  const bool servers = std::holds_alternative<ParameterServerStrategy>(strategy);
+  if ((servers || gossip) && two_stages) compressor = NoCompressor{};
+  if (servers || gossip || std::holds_alternative<PipelinedStrategy>(strategy)) codec.scope = CodecScope::workers;
   if (!sharded && codec.scope == CodecScope::two_hop) codec.scope = CodecScope::machines;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
     x->local_steps = 1;

@@ -65,6 +65,10 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
         server.exchange.grouping = Grouping::per_tensor;
         cases.push_back(coded(p, server, compressor, two_way ? "server, two-way" : "server"));
       }
+      for (const NeighbourGraph graph : {NeighbourGraph::ring, NeighbourGraph::one_peer_exponential})
+        for (const bool overlap : {false, true})
+          cases.push_back(coded(p, GossipStrategy{overlap, graph}, compressor,
+                                fmt::format("gossip on {}, overlap={}", name_of(graph), overlap)));
       if (std::holds_alternative<QsparseLocalSgd>(compressor)) continue;
       cases.push_back(coded(p, PipelinedStrategy{}, compressor, "pipelined"));
     }

@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_gossip.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -24,10 +25,10 @@ bool is_estimate(const Scenario& scenario) {
               .estimate.empty();
 }
 
-Scenario gossip(const Topology& topology, int p, bool overlap = false) {
+Scenario gossip(const Topology& topology, int p, const GossipStrategy& strategy = {false}) {
   Cluster cluster = star(p);
   cluster.topology = topology;
-  Scenario scenario = scenario_of(cluster, GossipStrategy{overlap});
+  Scenario scenario = scenario_of(cluster, strategy);
   scenario.evaluation.evaluator = Evaluator::both;
   return scenario;
 }
@@ -58,7 +59,16 @@ TEST_CASE("gossip over NICs, uplinks and inner links, by hand") {
       {"racks", gossip(Racks{4, 16.0, 5_us}, 10), rest + 30_us + 2.0 * n / 2.5_Gbps},
       // One hop of half 25 us; a cable has one message each way.
       {"ring of hosts", gossip(Torus{{8}}, 8), rest + 12.5_us + n / 10_Gbps},
-      {"all of it hidden", gossip(Nodes{4, fast, 4}, 16, true), 25_ms},
+      {"all of it hidden", gossip(Nodes{4, fast, 4}, 16, {true}), 25_ms},
+      // The workers of a machine of 4 have 4·12 neighbours elsewhere, over one NIC. Each adds and copies 15n.
+      {"complete", gossip(Nodes{4, fast, 1}, 16, {false, NeighbourGraph::complete}),
+       rest + 13.0 * n * 0.15_ns_per_B + 28_us + 48.0 * n / 10_Gbps},
+      // Rank 0 has four neighbours, and the others have fewer.
+      {"edges", gossip(Star{}, 5, {false, NeighbourGraph::edges, {}, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}}}),
+       rest + 2.0 * n * 0.15_ns_per_B + 25_us + 4.0 * n / 10_Gbps},
+      // Along the second dimension of 4·4, all neighbours are in two other machines: 8 messages over one NIC.
+      {"torus", gossip(Nodes{4, fast, 1}, 16, {false, NeighbourGraph::torus}),
+       rest + 2.0 * n * 0.15_ns_per_B + 28_us + 8.0 * n / 10_Gbps},
   };
   std::vector<Case> cases;
   for (const Row& row : rows) cases.push_back({row.what, row.scenario});
@@ -80,7 +90,7 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
       "gossip on any topology",
       [&] {
         const auto latency = [] { return coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3)); };
-        Scenario scenario = gossip(Star{}, integer_between(1, 24), coin());
+        Scenario scenario = gossip(Star{}, integer_between(1, 24));
         Cluster& cluster = scenario.cluster;
         cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), latency()};
         cluster.stack.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
@@ -97,6 +107,8 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
                 Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size)};
           }
         }
+        scenario.strategy = random_gossip(cluster.workers);
+        if (coin()) cluster.reduction_cost = {};
         if (integer_between(0, 3) == 0)
           cluster.groups = {{integer_between(1, cluster.workers), coin() ? 1.0 : 0.5,
                              BytesPerSecond(positive_between(1e8, 1e11)), latency()}};
@@ -109,7 +121,11 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
         if (is_estimate(scenario)) return;
         ++exact;
         const auto answers = evaluate_both({{"random", scenario}});
-        assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, to_json(scenario).dump());
+        // With unlike numbers of neighbours, workers that are ahead may still gain or lose a little on the busiest one
+        // when the replay finds a steady state.
+        const auto& graph = std::get<GossipStrategy>(scenario.strategy);
+        const double within = is_regular({graph.graph, graph.dimensions, graph.edges}, cluster.workers) ? 1e-9 : 1e-6;
+        assert_close(answers[0].equations.step, answers[0].replay.step, within, to_json(scenario).dump());
       },
       600);
   CHECK(exact > 200);

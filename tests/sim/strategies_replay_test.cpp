@@ -347,7 +347,10 @@ TEST_CASE("gossip: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
     for (const bool overlap : {true, false})
-      cases.push_back({fmt::format("p={} overlap={}", p, overlap), scenario_of(star(p), GossipStrategy{overlap})});
+      for (const NeighbourGraph graph : {NeighbourGraph::ring, NeighbourGraph::torus, NeighbourGraph::exponential,
+                                         NeighbourGraph::complete, NeighbourGraph::one_peer_exponential})
+        cases.push_back({fmt::format("p={} overlap={} {}", p, overlap, name_of(graph)),
+                         scenario_of(star(p), GossipStrategy{overlap, graph})});
   require_all_same(cases);
 }
 

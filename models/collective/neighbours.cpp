@@ -1,0 +1,138 @@
+#include "models/collective/neighbours.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stepcast {
+namespace {
+
+std::vector<int> dimensions_of(const Neighbours& torus, int p) {
+  if (!torus.dimensions.empty()) return torus.dimensions;
+  int shorter = 1;
+  for (int i = 2; i <= p / i; ++i)
+    if (p % i == 0) shorter = i;
+  return {shorter, p / shorter};
+}
+
+/// Messages of rank `rank` to the next ranks along each dimension.
+void add_torus(const std::vector<int>& dimensions, int rank, Round& round) {
+  int stride = 1;
+  for (const int size : dimensions) {
+    const int place = rank / stride % size;
+    const auto add = [&](int next) { round.push_back({rank, rank + (next % size - place) * stride, {0, 1}}); };
+    if (size > 1) add(place + 1);
+    if (size > 2) add(place + size - 1);
+    stride *= size;
+  }
+}
+
+/// The messages that a rank of a list of edges sends.
+std::vector<int> counts(const std::vector<NeighbourEdge>& edges, int p) {
+  std::vector<int> all(static_cast<std::size_t>(p));
+  for (const NeighbourEdge& edge : edges) {
+    ++all[edge.a];
+    ++all[edge.b];
+  }
+  return all;
+}
+
+}  // namespace
+
+int unlike_steps(NeighbourGraph graph, int p) {
+  const bool changes = graph == NeighbourGraph::one_peer_hypercube || graph == NeighbourGraph::one_peer_exponential;
+  return changes ? std::max(1, ceil_log2(p)) : 1;
+}
+
+int degree(const Neighbours& neighbours, int p) {
+  if (p == 1) return 0;
+  switch (neighbours.graph) {
+    case NeighbourGraph::ring: return std::min(2, p - 1);
+    case NeighbourGraph::torus: {
+      int sum = 0;
+      for (const int size : dimensions_of(neighbours, p)) sum += std::min(2, size - 1);
+      return sum;
+    }
+    case NeighbourGraph::hypercube:
+    case NeighbourGraph::exponential: return ceil_log2(p);
+    case NeighbourGraph::complete: return p - 1;
+    case NeighbourGraph::one_peer_hypercube:
+    case NeighbourGraph::one_peer_exponential: return 1;
+    case NeighbourGraph::edges: break;
+  }
+  const std::vector<int> all = counts(neighbours.edges, p);
+  return *std::max_element(all.begin(), all.end());
+}
+
+std::int64_t message_count(const Neighbours& neighbours, int p) {
+  if (neighbours.graph == NeighbourGraph::edges) return static_cast<std::int64_t>(2 * neighbours.edges.size());
+  return std::int64_t{p} * degree(neighbours, p);
+}
+
+Round messages_of(const Neighbours& neighbours, int p) {
+  Round round;
+  if (p == 1) return round;
+  round.reserve(static_cast<std::size_t>(message_count(neighbours, p)));
+  const auto add = [&](int from, int to) { round.push_back({from, to, {0, 1}}); };
+  if (neighbours.graph == NeighbourGraph::edges) {
+    for (const NeighbourEdge& edge : neighbours.edges) {
+      add(edge.a, edge.b);
+      add(edge.b, edge.a);
+    }
+    std::stable_sort(round.begin(), round.end(), [](const Message& x, const Message& y) { return x.from < y.from; });
+    return round;
+  }
+  const int powers = ceil_log2(p), power = 1 << (neighbours.step % powers);
+  const std::vector<int> dimensions = dimensions_of(neighbours, p);
+  for (int rank = 0; rank < p; ++rank) {
+    switch (neighbours.graph) {
+      case NeighbourGraph::ring:
+        add(rank, (rank + 1) % p);
+        if (p > 2) add(rank, (rank + p - 1) % p);
+        break;
+      case NeighbourGraph::torus: add_torus(dimensions, rank, round); break;
+      case NeighbourGraph::hypercube:
+        for (int k = 0; k < powers; ++k) add(rank, rank ^ (1 << k));
+        break;
+      case NeighbourGraph::exponential:
+        for (int k = 0; k < powers; ++k) add(rank, (rank + (1 << k)) % p);
+        break;
+      case NeighbourGraph::complete:
+        for (int other = 1; other < p; ++other) add(rank, (rank + other) % p);
+        break;
+      case NeighbourGraph::one_peer_hypercube: add(rank, rank ^ power); break;
+      case NeighbourGraph::one_peer_exponential: add(rank, (rank + power) % p); break;
+      case NeighbourGraph::edges: break;
+    }
+  }
+  return round;
+}
+
+bool is_connected(const Neighbours& neighbours, int p) {
+  std::vector<int> root(static_cast<std::size_t>(p));
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](int rank) {
+    while (root[rank] != rank) rank = root[rank] = root[root[rank]];
+    return rank;
+  };
+  int parts = p;
+  Neighbours one = neighbours;
+  for (one.step = 0; one.step < unlike_steps(one.graph, p); ++one.step)
+    for (const Message& message : messages_of(one, p))
+      if (const int a = find(message.from), b = find(message.to); a != b) {
+        root[a] = b;
+        --parts;
+      }
+  return parts == 1;
+}
+
+CostTerms neighbour_exchange_cost(const Neighbours& neighbours, Bytes n, Bytes added, int p) {
+  CostTerms terms;
+  const double most = degree(neighbours, p);
+  if (most == 0) return terms;
+  terms.add(Path::neighbour, 1, n * most);
+  terms.reduced = added * most;
+  terms.sent = n * (static_cast<double>(message_count(neighbours, p)) / p);
+  return terms;
+}
+
+}  // namespace stepcast
