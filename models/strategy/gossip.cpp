@@ -5,7 +5,7 @@
 // them (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
 //     q_i = C(x_i - x̂_i),   x̂_i += q_i,   s_i += sum of w_ij·q_j,   x_i += γ·(s_i - x̂_i)
 // s_i is the weighted sum of all x̂_j, which needs no copy of each neighbour's x̂_j.
-#include <utility>
+#include <algorithm>
 
 #include "models/collective/neighbours.hpp"
 #include "models/strategy/builder.hpp"
@@ -41,10 +41,11 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
   // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.
   const Seconds difference = time({on_vectors("gossip-difference", n - chosen.whole, 2, 1)}),
                 average = time({on_vectors("gossip-average", n - chosen.whole, 5, 3)});
-  const int decoded = plan.summable() ? 1 : neighbours;
+  const int decoded = plan.summable() ? std::min(1, neighbours) : neighbours;
+  const Seconds others = decoded > 0 ? time(sum_kernels(plan, decoded)) : Seconds{};
   const Bytes coded = payload(plan);
   return {.encode = difference + own.value_or(time(plan.stages.front().encode)),
-          .decode = average + (own ? Seconds{} : time(joined(sum_kernels(plan, 1), sum_kernels(plan, decoded)))),
+          .decode = average + (own ? Seconds{} : time(sum_kernels(plan, 1)) + others),
           .bytes = coded + chosen.whole,
           .added = chosen.whole + (plan.summable() ? coded : Bytes{}),
           .assumed = plan.assumed};
