@@ -25,7 +25,7 @@ namespace stepcast {
 /// Each rank receives as many messages as it sends.
 struct Neighbours {
   NeighbourGraph graph = NeighbourGraph::ring;
-  /// Of a torus; the product is p. None: two, as equal as can be, the shorter one first. For prime p that is a ring.
+  /// Sides of a torus; the product is p. None: two, as equal as can be, the shorter one first. For prime p that is a ring.
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};  ///< pairs of ranks; none with another graph
   int step = 0;                        ///< of those that differ (unlike_steps)
@@ -36,7 +36,7 @@ struct Neighbours {
 /// The number of steps after which a graph that changes is the same again; at least 1.
 int unlike_steps(NeighbourGraph graph, int p);
 
-/// d: the most messages that one rank sends.
+/// d: the most messages that one rank sends. With edges, others may send fewer.
 int degree(const Neighbours& neighbours, int p);
 /// The messages of all ranks together.
 std::int64_t message_count(const Neighbours& neighbours, int p);

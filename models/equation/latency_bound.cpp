@@ -47,7 +47,7 @@ struct Latency {
     }
     return sum;
   }
-  /// One neighbour a step may be in the same machine.
+  /// For all unlike steps together. One neighbour a step may be in the same machine.
   Seconds operator()(const NeighbourTraffic& traffic) const {
     if (cluster.workers == 1) return {};
     return traffic.exchanges.size() == 1 ? out_of_groups(cluster)

@@ -95,9 +95,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
                      : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
 }
 
-/// The same bound for the messages of one exchange with neighbours. Those that leave a branch or enter it use the ways
-/// of its workers.
-Seconds neighbours_through_ways(const NeighbourWork& work, const std::vector<Branch>& all, int p) {
+/// The same bound for the messages between neighbours, of all exchanges together. Those that leave a branch or enter it
+/// use the ways of its workers.
+Seconds neighbours_through_ways(const NeighbourTraffic& traffic, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
   struct Way {
     int branch = 0;
@@ -112,16 +112,17 @@ Seconds neighbours_through_ways(const NeighbourWork& work, const std::vector<Bra
         of_rank.push_back({branches, bandwidth.size() + static_cast<std::size_t>(branch.nics.of(worker))});
       bandwidth.insert(bandwidth.end(), static_cast<std::size_t>(branch.ways), branch.bandwidth);
     }
-  std::vector<int> sent(bandwidth.size()), received(bandwidth.size());
-  for (const Message& message : messages_of(work.neighbours, p)) {
-    const Way from = of_rank[message.from], to = of_rank[message.to];
-    if (from.branch == to.branch) continue;
-    ++sent[from.number];
-    ++received[to.number];
-  }
+  std::vector<Bytes> sent(bandwidth.size()), received(bandwidth.size());
+  for (const NeighbourWork& work : traffic.exchanges)
+    for (const Message& message : messages_of(work.neighbours, p)) {
+      const Way from = of_rank[message.from], to = of_rank[message.to];
+      if (from.branch == to.branch) continue;
+      sent[from.number] += work.bytes;
+      received[to.number] += work.bytes;
+    }
   Seconds busiest{};
   for (std::size_t way = 0; way < bandwidth.size(); ++way)
-    busiest = std::max(busiest, work.bytes * std::max(1.0 * sent[way], 1.0 * received[way]) / bandwidth[way]);
+    busiest = std::max(busiest, std::max(sent[way], received[way]) / bandwidth[way]);
   return busiest;
 }
 
@@ -141,15 +142,10 @@ struct Ways {
     return sum;
   }
   Seconds operator()(const NeighbourTraffic& traffic) const {
-    const auto all = levels(cluster);
-    Seconds sum{};
-    for (const NeighbourWork& work : traffic.exchanges) {
-      Seconds busiest{};
-      for (const std::vector<Branch>& level : all)
-        busiest = std::max(busiest, neighbours_through_ways(work, level, cluster.workers));
-      sum += busiest;
-    }
-    return sum;
+    Seconds busiest{};
+    for (const std::vector<Branch>& level : levels(cluster))
+      busiest = std::max(busiest, neighbours_through_ways(traffic, level, cluster.workers));
+    return busiest;
   }
   Seconds operator()(const ServerTraffic& traffic) const {
     // Asynchronous: some workers may do all the work. Unequal shards have no bound here.

@@ -72,9 +72,11 @@ class ClusterPrices {
   /// exact if the messages on the most loaded link have the longest latency. No message is slower than the fair share
   /// of that link. The link has at most one message from each sender to each receiver, so no worker ends later. The
   /// senders over that link start together in the first step and need all of that time, so they start together in the
-  /// next step. On a star of like workers, that link is one of the worker who has most neighbours, and adds most. Elsewhere all
-  /// must have as many, unless nobody adds or copies. If steps have unlike neighbours, workers may be in several of them
-  /// at once. Only a star of like workers keeps them together then.
+  /// next step.
+  ///
+  /// On a star of like workers, the busiest link belongs to the worker with most neighbours, which also adds most.
+  /// Elsewhere all workers must have equally many neighbours, if they add or copy. If neighbours change by step, workers
+  /// may be in several steps at once. Only a star of like workers keeps them together then.
   [[nodiscard]] bool neighbours_are_exact(const Neighbours& neighbours) const;
 
   /// Decides "auto" and the protocol by the lowest price. The closed form gives the algorithm's segments.

@@ -1,8 +1,8 @@
 // Decentralized SGD: x_i ← weighted mean of x_i and its neighbours' x_j, minus lr·g_i (D-PSGD, Lian et al. 2017).
 // Workers exchange the parameters from the start of the step, so the exchange can overlap the whole computation.
 //
-// With a compressor, each worker sends what its parameters are ahead of x̂_i, the value that its neighbours know of
-// them (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
+// With a compressor, each worker sends the difference between its parameters and x̂_i, the value that its neighbours
+// hold (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
 //     q_i = C(x_i - x̂_i),   x̂_i += q_i,   s_i += sum of w_ij·q_j,   x_i += γ·(s_i - x̂_i)
 // s_i is the weighted sum of all x̂_j, which needs no copy of each neighbour's x̂_j.
 #include <algorithm>

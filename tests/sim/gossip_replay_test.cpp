@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "models/describe/json.hpp"
+#include "models/equation/exactness.hpp"
 #include "models/report/report.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
@@ -19,11 +22,11 @@ using namespace stepcast::test;
 
 namespace {
 
-bool is_estimate(const Scenario& scenario) {
-  return !summarise(scenario, build_step_graph(scenario, make_workload(*scenario.workload)),
-                    CachedPrices(scenario.cluster))
-              .estimate.empty();
+Exactness exactness(const Scenario& scenario) {
+  return exactness_of(scenario, build_step_graph(scenario, make_workload(*scenario.workload)),
+                      CachedPrices(scenario.cluster));
 }
+bool is_estimate(const Scenario& scenario) { return !exactness(scenario).why.empty(); }
 
 Scenario gossip(const Topology& topology, int p, const GossipStrategy& strategy = {false}) {
   Cluster cluster = star(p);
@@ -84,7 +87,7 @@ TEST_CASE("gossip over NICs, uplinks and inner links, by hand") {
   CHECK(is_estimate(gossip(Nodes{4, slow, 4}, 16)));
 }
 
-TEST_CASE("property: without the note that they are an estimate, gossip's equations are the replay's") {
+TEST_CASE("property: gossip's equations are the replay's, or an estimate with the range that is stated") {
   int exact = 0;
   property(
       "gossip on any topology",
@@ -118,7 +121,16 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
         std::vector<Fault> faults;
         check(scenario, faults);
         RC_PRE(faults.empty());
-        if (is_estimate(scenario)) return;
+        const Exactness said = exactness(scenario);
+        if (!said.why.empty()) {
+          scenario.evaluation.max_steps = 200;
+          const auto answers = evaluate_both({{"random", scenario}});
+          const double ratio = answers[0].replay.step / answers[0].equations.step;
+          if (ratio < said.least * (1 - 1e-9) || ratio > said.most * (1 + 1e-9))
+            RC_FAIL(fmt::format("{} times the equations, outside {} .. {}: {}", ratio, said.least, said.most,
+                                to_json(scenario).dump()));
+          return;
+        }
         ++exact;
         const auto answers = evaluate_both({{"random", scenario}});
         // With unlike numbers of neighbours, workers that are ahead may still gain or lose a little on the busiest one
