@@ -21,7 +21,10 @@
 #
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system or from .gpu-deps/. `calibrate/run_on_gpu.sh
 # --collect` fills .gpu-deps/ beforehand, on a machine that has the headers. It also leaves the state of the sources
-# there, for a copy without .git. Git ignores .gpu-deps/; carry it along.
+# there, for a copy without .git. Git ignores .gpu-deps/; carry it along. `--collect BUILD` also takes the programs of a
+# build folder along, made for the GPU's architecture. They run there as they are, and nothing is built.
+#
+# The part check goes up to vectors of $LARGEST elements, by default 16777216.
 #
 # A limit of time or a lost device may cut a run off. All measurements remain in build/gpu/out, or in a results.tar.gz
 # carried along in .gpu-deps/ or build/gpu/. The same command without --fresh continues from there. stepcast-calibrate
@@ -36,6 +39,12 @@ if [[ ${1:-} == --collect ]]; then
     cp -rT "/usr/include/$headers" ".gpu-deps/include/$headers"
   done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
+  rm -rf .gpu-deps/programs
+  if [[ -n ${2:-} ]]; then
+    mkdir .gpu-deps/programs
+    cp "$2"/kernels/stepcast_kernel_check "$2"/calibrate/stepcast{_kernel_speed,-calibrate} .gpu-deps/programs/
+    ldd .gpu-deps/programs/stepcast-calibrate | awk '$1 ~ /^libfmt/ { print $3 }' | xargs -r -I {} cp {} .gpu-deps/programs/
+  fi
   state=$(git describe --always --dirty --abbrev=12)
   # Samples of other sources are not continued.
   [[ ! -e .gpu-deps/git-state || $(<.gpu-deps/git-state) == "$state" ]] || rm -f .gpu-deps/results.tar.gz
@@ -106,15 +115,23 @@ build() {
     -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 || { tail -n 30 "$out/configure.log"; return 1; }
   limited "$reserved" cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
 }
-check=$build/kernels/stepcast_kernel_check
+check=$build/kernels/stepcast_kernel_check speed=$build/calibrate/stepcast_kernel_speed calibrate=$build/calibrate/stepcast-calibrate
+programs=.gpu-deps/programs
+if [[ -d $programs ]]; then
+  export LD_LIBRARY_PATH=$PWD/$programs:$CUDNN_PATH/lib:${CUDA_PATH:-/usr/local/cuda}/lib64:${LD_LIBRARY_PATH:-}
+  export STEPCAST_SCENARIOS=${STEPCAST_SCENARIOS:-$PWD/scenarios}
+  check=$programs/stepcast_kernel_check speed=$programs/stepcast_kernel_speed calibrate=$programs/stepcast-calibrate
+fi
 # CuDNN may fail to link, start or convolve, for example if its libraries have several versions. The other parts are
 # still worth running.
-if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
+if [[ -d $programs ]]; then
+  limited "$reserved" "$check" 0
+elif ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
   echo "once more, without cuDNN"
   build OFF
 fi
-grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
-echo "built after $SECONDS s"
+[[ -d $programs ]] || grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
+echo "ready after $SECONDS s"
 
 failed=0
 # step LOG COMMAND...: later steps run even where a check fails, so that one visit to the machine shows everything. With
@@ -134,15 +151,15 @@ step() {
   pack
 }
 export REQUIRE_GPU=1
-if has_part check; then step check.log "$check" 16777216; fi
-if has_part speed; then show=all step speed.log "$build/calibrate/stepcast_kernel_speed"; fi
-calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
-fit=("${calibrate[@]}" --fit-only)
+if has_part check; then step check.log "$check" "${LARGEST:-16777216}"; fi
+if has_part speed; then show=all step speed.log "$speed"; fi
+measure=("$calibrate" device -o "$out/profile.json")
+fit=("${measure[@]}" --fit-only)
 for option; do [[ $option == --fresh ]] || fit+=("$option"); done
 if has_part calibrate; then
   rm -f "$out"/tables/*.json  # made again from the samples; PyTorch's results are measurements, and stay
   [[ ! -e $out/profile.json ]] || mv "$out/profile.json" "$out/profile.before.json"
-  step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
+  step calibrate.log "${measure[@]}" --tables "$out/tables" "$@"
   # Show the earlier measurements, if this program took them.
   [[ -e $out/profile.json ]] || grep -q 'taken otherwise' "$out/calibrate.log" || reserve=10 step fit.log "${fit[@]}"
 fi

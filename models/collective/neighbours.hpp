@@ -27,7 +27,7 @@ struct Neighbours {
   NeighbourGraph graph = NeighbourGraph::ring;
   /// Sides of a torus; the product is p. None: two, as equal as can be, the shorter one first. For prime p that is a ring.
   std::vector<int> dimensions{};
-  std::vector<NeighbourEdge> edges{};  ///< pairs of ranks; none with another graph
+  std::vector<NeighbourEdge> edges{};  ///< pairs of ranks, of graph edges alone
   int step = 0;                        ///< of those that differ (unlike_steps)
 
   auto operator<=>(const Neighbours&) const = default;

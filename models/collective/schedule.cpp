@@ -5,17 +5,25 @@
 
 namespace stepcast {
 
+std::vector<SecondsPerByte> copies_by_rank(const Round& round, const HostCosts& costs) {
+  std::vector<SecondsPerByte> sent(static_cast<std::size_t>(costs.workers)), received(sent.size());
+  for (const Message& message : round) {
+    const SecondsPerByte copies = costs.of(message.from, message.to) * static_cast<double>(message.slice.count);
+    sent[message.from] += copies;
+    received[message.to] += copies;
+  }
+  for (std::size_t rank = 0; rank < sent.size(); ++rank) sent[rank] = std::max(sent[rank], received[rank]);
+  return sent;
+}
+
 RoundLoad load_of(const Round& round, const HostCosts& costs) {
   RoundLoad load;
-  const auto workers = static_cast<std::size_t>(costs.workers);
-  std::vector<SecondsPerByte> sent(workers), received(workers);
-  std::vector<double> reduced(workers);
+  if (costs.any())
+    for (const SecondsPerByte copies : copies_by_rank(round, costs)) load.copies = std::max(load.copies, copies);
+  std::vector<double> reduced(static_cast<std::size_t>(costs.workers));
   for (const Message& message : round) {
-    const auto from = static_cast<std::size_t>(message.from), to = static_cast<std::size_t>(message.to);
-    const SecondsPerByte copies = costs.of(message.from, message.to) * static_cast<double>(message.slice.count);
-    load.copies = std::max({load.copies, sent[from] += copies, received[to] += copies});
     load.largest = std::max(load.largest, static_cast<double>(message.slice.count));
-    if (message.reduce) load.reduced = std::max(load.reduced, reduced[to] += message.slice.count);
+    if (message.reduce) load.reduced = std::max(load.reduced, reduced[message.to] += message.slice.count);
   }
   return load;
 }

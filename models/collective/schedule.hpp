@@ -37,6 +37,8 @@ struct RoundLoad {
   double reduced = 0.0;     ///< the most blocks that one participant adds
 };
 RoundLoad load_of(const Round& round, const HostCosts& costs);
+/// By rank: the time to copy what it sends, or what it receives if that is longer, for each byte of a block.
+std::vector<SecondsPerByte> copies_by_rank(const Round& round, const HostCosts& costs);
 
 /// The rounds of one collective, generated one at a time: a ring among p participants has p·2(p-1) messages.
 struct Schedule {

@@ -7,6 +7,7 @@
 
 #include "models/part/worker_kinds.hpp"
 #include "models/price/branches.hpp"
+#include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
 
 namespace stepcast {
@@ -142,6 +143,7 @@ struct Ways {
     return sum;
   }
   Seconds operator()(const NeighbourTraffic& traffic) const {
+    if (is_plain_star(cluster)) return {};  // a worker's own link is all there is, and its load is known
     Seconds busiest{};
     for (const std::vector<Branch>& level : levels(cluster))
       busiest = std::max(busiest, neighbours_through_ways(traffic, level, cluster.workers));

@@ -9,6 +9,7 @@
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
+
 ClusterPrices::ClusterPrices(const Cluster& cluster, PriceCache& cache)
     : cluster_(cluster),
       ideal_(ideal_equivalent(cluster)),

@@ -68,7 +68,7 @@ class NeighbourChecker {
             "pairs that join all workers, directly or by others");
   }
 
-  /// Those of a ring were never limited: they are few.
+  /// A ring has few messages, and no limit.
   void check_messages() {
     constexpr std::int64_t kMost = 1 << 21;
     const std::int64_t messages = message_count(neighbours_, p_);

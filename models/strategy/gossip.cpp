@@ -56,6 +56,7 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
 StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) {
   const int p = input.cluster.workers;
   Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
+
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
@@ -74,7 +75,6 @@ StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) 
   std::vector<TaskId> first;  // tasks that wait for the update of the step before
   TaskId update = kNoTask;
   for (neighbours.step = 0; neighbours.step < graph.local_steps; ++neighbours.step) {
-    const std::size_t begin = graph.tasks.size();
     TaskId ready = kNoTask;
     if (strategy.overlap) ready = add_codec("encode", Phase::encode, message.encode, kNoTask);
     const TaskId forward = add_forward(graph, compute, input.workload);
@@ -88,7 +88,7 @@ StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) 
     const TaskId done = add_codec("decode", Phase::decode, message.decode, exchange);
     const TaskId last = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
     graph.depend(last, done);
-    for (const TaskId task : {static_cast<TaskId>(begin), forward, exchange}) {
+    for (const TaskId task : {forward, strategy.overlap && ready != kNoTask ? ready : exchange}) {
       if (update == kNoTask) first.push_back(task);
       else graph.depend(task, update);
     }

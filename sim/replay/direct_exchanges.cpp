@@ -13,19 +13,11 @@
 namespace stepcast {
 namespace {
 
-/// By rank: the longest copies of its messages to neighbours or from them, for each byte of one message, and the number
-/// of those that it receives.
 std::vector<DirectExchanges::NeighbourLoad> loads_of(const NeighbourWork& work, const Cluster& cluster) {
-  const HostCosts costs = host_costs(cluster);
-  std::vector<DirectExchanges::NeighbourLoad> all(static_cast<std::size_t>(cluster.workers));
-  std::vector<SecondsPerByte> sent(all.size()), received(all.size());
-  for (const Message& message : messages_of(work.neighbours, cluster.workers)) {
-    const SecondsPerByte copy = costs.of(message.from, message.to);
-    sent[message.from] += copy;
-    received[message.to] += copy;
-    all[message.to].received += 1;
-  }
-  for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank].copies = std::max(sent[rank], received[rank]);
+  const Round round = messages_of(work.neighbours, cluster.workers);
+  std::vector<DirectExchanges::NeighbourLoad> all;
+  for (const SecondsPerByte copies : copies_by_rank(round, host_costs(cluster))) all.push_back({copies, 0});
+  for (const Message& message : round) all[message.to].received += 1;
   return all;
 }
 

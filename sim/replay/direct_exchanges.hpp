@@ -19,8 +19,8 @@ namespace stepcast {
 class DirectExchanges {
  public:
   struct NeighbourLoad {
-    SecondsPerByte copies{};
-    double received = 0;
+    SecondsPerByte copies{};  ///< for each byte of one message (copies_by_rank)
+    double received = 0;      ///< messages
   };
 
   DirectExchanges(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
