@@ -15,11 +15,14 @@ namespace stepcast::calibrate {
 namespace {
 
 /// Median over a role's methods of warm over cold time at their largest size; NaN without warm samples.
-double warm_share(const std::string& role, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
+double warm_share(const std::string& entry, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
   std::vector<double> shares;
-  for (const auto& [name, sizes] : pooled)
-    if (const Pooled& largest = std::prev(sizes.end())->second; largest.role == role && largest.warm > 0)
-      shares.push_back(largest.warm / largest.median);
+  const bool has_method = entry.find('/') != std::string::npos;
+  for (const auto& [name, sizes] : pooled) {
+    const Pooled& largest = std::prev(sizes.end())->second;
+    const bool is_its = largest.role == entry || name == entry || (has_method && name.starts_with(entry + "-"));
+    if (is_its && largest.warm > 0) shares.push_back(largest.warm / largest.median);
+  }
   return shares.empty() ? std::nan("") : median(shares);
 }
 
@@ -56,7 +59,7 @@ std::string profile_table(const DeviceProfile& profile, const std::vector<Record
                                                            percent(kernel.errors->p90), percent(kernel.errors->largest))
                                              : "-";
     table.add({kernel.name, human_text(kernel.launch, 3), memory_rate(kernel.bandwidth), errors,
-               percent(kernel.iqr.value_or(0)), percent(kernel.start_spread.value_or(0)),
+               percent(kernel.iqr.value_or(0)), kernel.start_spread ? percent(*kernel.start_spread) : "-",
                std::to_string(kernel.samples.value_or(0)), std::to_string(kernel.discarded.value_or(0)),
                std::isnan(share) ? "-" : fmt::format("{:.2f}", share),
                bends.empty() ? "-" : fmt::format("{}", fmt::join(bends, ", "))});

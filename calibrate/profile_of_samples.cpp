@@ -52,24 +52,41 @@ EventOverhead overhead_in(const ByName& raw) {
 struct RoleSamples {
   std::vector<Timing> timings;
   std::set<std::string> methods;
-  std::vector<double> iqrs, start_spreads;
+  std::vector<double> iqrs, start_spreads;  ///< the latter of sizes with several starts
   std::int64_t samples = 0, discarded = 0;
 };
 
-std::map<std::string, RoleSamples> by_role(const ByName& pooled) {
-  std::map<std::string, RoleSamples> roles;
+/// The compressor that a kernel is measured for: "powersgd" of "powersgd-p", "powersgd-q" and "powersgd-decode".
+std::string_view compressor_of(std::string_view method) {
+  for (const std::string_view part : {"-encode", "-decode", "-p", "-q"})
+    if (method.ends_with(part)) method.remove_suffix(part.size());
+  return method;
+}
+
+/// The samples of each role. Those of each compressor are apart, too, if the role has several.
+std::map<std::string, RoleSamples> by_entry(const ByName& pooled) {
+  std::map<std::string, RoleSamples> entries;
+  std::map<std::string, std::set<std::string_view>> compressors_of_role;
+  const auto add = [&](const std::string& entry, std::int64_t size, const Pooled& one) {
+    RoleSamples& samples = entries[entry];
+    samples.timings.push_back({size, one.bytes, one.flops, one.median});
+    samples.methods.insert(one.method);
+    samples.iqrs.push_back(one.iqr);
+    if (one.starts > 1) samples.start_spreads.push_back(one.start_spread);
+    samples.samples += one.samples;
+    samples.discarded += one.discarded;
+  };
+  for (const auto& [name, sizes] : pooled)
+    for (const auto& [size, one] : sizes)
+      if (!one.role.empty()) compressors_of_role[one.role].insert(compressor_of(one.method));
   for (const auto& [name, sizes] : pooled)
     for (const auto& [size, one] : sizes) {
       if (one.role.empty()) continue;
-      RoleSamples& role = roles[one.role];
-      role.timings.push_back({size, one.bytes, one.flops, one.median});
-      role.methods.insert(one.method);
-      role.iqrs.push_back(one.iqr);
-      role.start_spreads.push_back(one.start_spread);
-      role.samples += one.samples;
-      role.discarded += one.discarded;
+      add(one.role, size, one);
+      if (compressors_of_role.at(one.role).size() > 1)
+        add(fmt::format("{}/{}", one.role, compressor_of(one.method)), size, one);
     }
-  return roles;
+  return entries;
 }
 
 std::size_t distinct_sizes(const std::vector<Timing>& timings) {
@@ -101,8 +118,8 @@ KernelEntry entry_of(const std::string& name, const RoleSamples& role, std::uint
   entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error),
                            judged.fitted, judged.held_out};
   entry.iqr = rounded(median(role.iqrs));
-  entry.start_spread = rounded(median(role.start_spreads));
-  entry.spread = rounded(combined({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
+  if (!role.start_spreads.empty()) entry.start_spread = rounded(median(role.start_spreads));
+  entry.spread = rounded(combined({*entry.iqr / 2, entry.start_spread.value_or(0) / 2, judged.median_error}));
   entry.samples = role.samples;
   entry.discarded = role.discarded;
   return entry;
@@ -125,6 +142,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
   entry.source = "stepcast-calibrate, L2 flushed before each time";
   if (std::holds_alternative<Conv2d>(layer.shape)) entry.source += fmt::format("; convolution by {}", name_of(path));
   double iqr = 0, starts = 0;
+  bool has_starts = false;
   std::int64_t samples = 0, discarded = 0;
   const auto part = [&](const std::optional<kernels::Kernel>& kernel, std::optional<Seconds>& time) {
     const Pooled* one = kernel ? find(pooled, subject_name(*kernel), layer.batch) : nullptr;
@@ -132,6 +150,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
     time = rounded(Seconds(one->median));
     iqr = std::max(iqr, one->iqr);
     starts = std::max(starts, one->start_spread);
+    has_starts |= one->starts > 1;
     samples += one->samples;
     discarded += one->discarded;
   };
@@ -140,7 +159,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
   part(layer.kernels.weight_gradient, entry.weight_gradient);
   if (samples == 0) return {};
   entry.iqr = rounded(iqr);
-  entry.start_spread = rounded(starts);
+  if (has_starts) entry.start_spread = rounded(starts);
   entry.spread = rounded(combined({iqr / 2, starts / 2}));
   entry.samples = samples;
   entry.discarded = discarded;
@@ -248,7 +267,7 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
                                 "that unmeasured layers are as efficient as large matrix products"};
   profile.memory_efficiency = {1.0, Evidence::assumed, "that unmeasured layers are as efficient as a large copy"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
-  for (const auto& [role, samples] : by_role(pooled)) {
+  for (const auto& [role, samples] : by_entry(pooled)) {
     if (distinct_sizes(samples.timings) < kLeastSizes) continue;
     try {
       profile.kernels.push_back(entry_of(role, samples, seed));

@@ -50,8 +50,8 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 
 /// The profile, with the events' own time subtracted from every sample (calibrate/event_overhead.hpp). It has the
-/// device's own rates, and an entry for each role, fitted to 70 % of the sizes. A role pools its methods' times, since
-/// the simulator knows roles by name alone.
+/// device's own rates, and an entry for each role, fitted to 70 % of the sizes. A role pools its methods' times; if it has
+/// several compressors, each has an entry of its own, too, such as "decode/qsgd".
 ///
 /// An entry's iqr and start_spread are medians over its sizes. Its spread adds up half of each of these, and the fit's
 /// median error on sizes held out. Roles with fewer than kLeastSizes get no entry. Neither do roles that cannot be

@@ -70,12 +70,16 @@ def build(torch, shape, batch, where):
         return FirstResult.of(torch, module), dense(shape["steps"], shape["input"])
     if kind == "attention":
         heads, head, queries = shape["heads"], shape["d"] // shape["heads"], shape["sequence"]
-        keys = of("memory", queries)
+        keys, kv_heads = of("memory", queries), of("kv_heads", heads)
 
         def make(dtype, device):
-            return [torch.randn(batch, heads, rows, head, dtype=dtype, device=device, requires_grad=True) for rows in (queries, keys, keys)]
-        if of("fused", False) or of("kv_heads", heads) != heads:
-            raise ScriptError(f"{where}: attention that is fused or shares keys and values among heads is not run; the table's \"fused_attention\" (of layers: \"fused\") is to be false, and no kv_heads given")
+            sizes = ((heads, queries), (kv_heads, keys), (kv_heads, keys))
+            return [torch.randn(batch, *size, head, dtype=dtype, device=device, requires_grad=True) for size in sizes]
+        if of("fused", False):
+            shared = {"enable_gqa": True} if kv_heads != heads else {}  # PyTorch has it from 2.5 on
+            return Call(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=of("causal", False), **shared)), make
+        if kv_heads != heads:
+            raise ScriptError(f"{where}: attention whose heads share keys and values (kv_heads) is run only if it is fused")
         # Scores in memory, as the table counts them: no fused attention.
         return Call(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / head**0.5, -1) @ v), make
     if kind == "embedding":

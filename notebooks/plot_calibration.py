@@ -10,6 +10,7 @@ process starts with their quartiles, what the events add taken off, a colour for
 Needs matplotlib.
 """
 import json
+import math
 import os
 import statistics
 import sys
@@ -78,33 +79,39 @@ def draw(axes, kernel, groups):
     axes.set_yscale("log")
     errors = kernel.get("errors")
     axes.set_title(kernel["name"] + (f"\nheld out: median {100 * errors['median']:.1f} %, largest {100 * errors['largest']:.1f} %" if errors else ""), fontsize=8)
-    axes.legend(fontsize=6)
+    if len(methods) > 1:
+        axes.legend(fontsize=6, ncols=2, loc="upper left")
     axes.grid(True, which="major", alpha=0.3)
+
+
+def groups_of(kernel, samples):
+    """The samples behind an entry: those of its role, or of one method of it, such as "decode/qsgd"."""
+    return {key: group for key, group in samples.items() if kernel["name"] in (key[0], f"{key[0]}/{key[1]}")}
 
 
 def main(profile_path, picture_path, *names):
     with open(profile_path, encoding="utf-8") as file:
         profile = json.load(file)
     samples = read_samples(profile_path, profile)
-    kernels = [kernel for kernel in profile.get("kernels", []) if any(key[0] == kernel["name"] for key in samples)]
+    kernels = [kernel for kernel in profile.get("kernels", []) if groups_of(kernel, samples)]
     if unknown := sorted(set(names) - {kernel["name"] for kernel in kernels}):
         sys.exit(f"plot_calibration.py: {profile_path} has no samples of {', '.join(unknown)}; it has those of {', '.join(kernel['name'] for kernel in kernels)}")
     if names:
         kernels = [kernel for kernel in kernels if kernel["name"] in names]
     if not kernels:
         sys.exit(f"plot_calibration.py: {profile_path} has no kernel with samples beside it")
-    columns = min(4, len(kernels))
+    columns = min(4, math.ceil(len(kernels) ** 0.5))
     rows = -(-len(kernels) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
     for axes, kernel in zip(grid.flat, kernels):
-        draw(axes, kernel, {key: group for key, group in samples.items() if key[0] == kernel["name"]})
+        draw(axes, kernel, groups_of(kernel, samples))
     for axes in list(grid.flat)[len(kernels):]:
         axes.set_visible(False)
     figure.supxlabel("bytes read and written", fontsize=9)
     figure.supylabel("time (s)", fontsize=9)
     figure.suptitle(profile["name"], fontsize=11)
     figure.tight_layout()
-    figure.savefig(picture_path, dpi=130)
+    figure.savefig(picture_path, dpi=110)
 
 
 if __name__ == "__main__":

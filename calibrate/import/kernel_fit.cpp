@@ -44,6 +44,8 @@ std::vector<Constant> constants_of(KernelKind kind) {
       {1e-8, 3e-4, 4e-6, [](KernelModel& model, double value) { model.launch = Seconds(value); }},
       {tiles ? 0.3 : 0.02, computes ? 1 : 1.6, 0.8,
        [](KernelModel& model, double value) { model.memory_share = value; }}};
+  if (kind == KernelKind::batch_norm)
+    all.push_back({0.01, 5000, 100, [](KernelModel& model, double value) { model.half_m = value; }});
   if (!computes) return all;
   // Winograd's algorithm may save more than the profile's gain says.
   all.insert(all.begin(), {0.02, 1.2, 0.8, [](KernelModel& model, double value) { model.share = value; }});

@@ -225,7 +225,8 @@ void decompose_matrix(const Call& c) {
 /// product must be the matrix. The tolerance relative to the largest is 1e-4 for small matrices. Each of b columns is
 /// rotated with b - 1 others in each of some ten sweeps. Each rotation rounds by 2^-24, independently (see
 /// deviation_of): together √(10·b)·2^-24, or 3.2·√b·2^-24. 40 times that covers the method's own tolerance and the
-/// worst of all entries: 8·√b·2^-20.
+/// worst of all entries: 8·√b·2^-20. Singular values below the normal numbers are whole multiples of the least
+/// denormal, which counts as a deviation of each entry.
 std::optional<std::string> compare_decompositions(const Call& expected, const Call& got) {
   const MatrixView view = matrix_view(got.n);
   const std::int64_t a = view.columns, b = view.rows;
@@ -246,9 +247,10 @@ std::optional<std::string> compare_decompositions(const Call& expected, const Ca
           return wrong("non-finite input, entry", i, std::numeric_limits<double>::quiet_NaN(), static_cast<double>(x));
     return std::nullopt;
   }
+  constexpr double kLeast = std::numeric_limits<float>::denorm_min();
   const auto largest = static_cast<double>(s[0]);
   for (std::int64_t i = 0; i < b; ++i)
-    if (!(std::abs(static_cast<double>(sigma[i]) - static_cast<double>(s[i])) <= allowed * largest))
+    if (!(std::abs(static_cast<double>(sigma[i]) - static_cast<double>(s[i])) <= allowed * largest + kLeast))
       return wrong("sigma", i, static_cast<double>(s[i]), static_cast<double>(sigma[i]));
   const auto orthonormal = [&](const char* name, const float* x, std::int64_t length,
                                bool all) -> std::optional<std::string> {
@@ -277,7 +279,7 @@ std::optional<std::string> compare_decompositions(const Call& expected, const Ca
       difference += (sum - entry) * (sum - entry);
       whole += entry * entry;
     }
-  if (!(std::sqrt(difference) <= allowed * std::sqrt(whole)))
+  if (!(std::sqrt(difference) <= allowed * std::sqrt(whole) + kLeast * std::sqrt(static_cast<double>(a * b))))
     return wrong("distance of the product from the matrix of Frobenius norm", a, std::sqrt(whole),
                  std::sqrt(difference));
   return std::nullopt;

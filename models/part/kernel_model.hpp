@@ -15,7 +15,18 @@
 namespace stepcast {
 
 /// The computation of a kernel. Kernels of one kind share their constants.
-enum class KernelKind { product, convolution, attention, norm, elementwise, pool, softmax, embedding, recurrent };
+enum class KernelKind {
+  product,
+  convolution,
+  attention,
+  norm,
+  batch_norm,
+  elementwise,
+  pool,
+  softmax,
+  embedding,
+  recurrent
+};
 
 template <>
 struct Choices<KernelKind> {
@@ -24,7 +35,9 @@ struct Choices<KernelKind> {
                          "matrix product: linear layers, attention with its scores in memory"},
       Choice<KernelKind>{"convolution", KernelKind::convolution, "convolution, as the product that it amounts to"},
       Choice<KernelKind>{"attention", KernelKind::attention, "fused attention, whose scores stay on the chip"},
-      Choice<KernelKind>{"norm", KernelKind::norm, "normalization of rows or channels"},
+      Choice<KernelKind>{"norm", KernelKind::norm, "normalization of rows"},
+      Choice<KernelKind>{"batch_norm", KernelKind::batch_norm,
+                         "normalization of channels over the batch, each by one block; without entries: as norm"},
       Choice<KernelKind>{"elementwise", KernelKind::elementwise, "activations, sums, products, copies, biases"},
       Choice<KernelKind>{"pool", KernelKind::pool, "maxima or means of windows"},
       Choice<KernelKind>{"softmax", KernelKind::softmax, "softmax of scores in memory, and the loss"},
@@ -106,7 +119,8 @@ struct KernelModel {
                "share of the memory's bandwidth that large kernels reach, by the bytes that stepcast counts",
                Limits{0.0, true, 10.0});
     v.optional("bend", x.bend, "how sharply arithmetic gives way to traffic, as `bend` of the profile", between(1, 64));
-    v.optional("half_m", x.half_m, "rows, or positions of attention, whose kernels reach half of the share; null: 0",
+    v.optional("half_m", x.half_m,
+               "positions of attention, or channels of batch norm, whose kernels reach half of the share; null: 0",
                non_negative);
     v.optional("half_k", x.half_k, "depth, or width of a head, whose kernels reach half of the share; null: 0",
                non_negative);

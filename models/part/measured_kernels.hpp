@@ -159,7 +159,8 @@ struct KernelEntry {
   template <class V>
   static void describe(V& v, KernelEntry& x) {
     v.required("name", x.name,
-               "the kernel, as compressors call it, or an update and its type, such as sgd_momentum-update/bf16");
+               "the kernel, as compressors call it; with its method, such as decode/qsgd, for that method alone; or an "
+               "update and its type, such as sgd_momentum-update/bf16");
     v.required("launch", x.launch, "time it takes whatever it does", non_negative);
     v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
     v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken",

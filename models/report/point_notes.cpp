@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/codec_rates.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/report/cluster_notes.hpp"
@@ -186,11 +187,6 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
   const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device
                                 : table.profile       ? &*table.profile
                                                       : nullptr;
-  // Rates of a compressor's kernels on a device, or carried over from one; those of updates say nothing of these.
-  const auto seen = [](const KernelEntry& kernel) {
-    return kernel.evidence != Evidence::assumed && kernel.name.find("-update/") == std::string::npos;
-  };
-  const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
   const bool whole = device && std::any_of(device->codecs.begin(), device->codecs.end(), [&](const CodecEntry& codec) {
                        return codec.method == name_of(scenario.compressor);
                      });
@@ -202,7 +198,14 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, N
                      device->name)});
   if (std::holds_alternative<NoCompressor>(scenario.compressor)) return;
   const Seconds codec = forecast.breakdown.codec();
-  if (codec > forecast.step * kSeen && device && !measured && !whole && scenario.codec.slowdown == 1)
+  if (codec <= forecast.step * kSeen || !device || whole || scenario.codec.slowdown != 1) return;
+  const std::optional<Evidence> evidence = evidence_of_codec(*device, scenario.compressor);
+  if (evidence == Evidence::transferred)
+    notes.push_back({NoteCode::unmeasured_compressor,
+                     fmt::format("the compressor's kernels are priced by {}, transferred from another device and not "
+                                 "measured on this one",
+                                 device->name)});
+  if (!evidence)
     notes.push_back(
         {NoteCode::unmeasured_compressor,
          fmt::format(

@@ -184,7 +184,7 @@ std::optional<CodecRates> rates_of(const Scenario& scenario) {
   if (scenario.codec.device) device = &*scenario.codec.device;
   else if (scenario.workload && scenario.workload->profile) device = &*scenario.workload->profile;
   if (!device) return {};
-  CodecRates rates = codec_rates(*device);
+  CodecRates rates = codec_rates(*device, name_of(scenario.compressor));
   rates.slowdown = scenario.codec.slowdown;
   return rates;
 }

@@ -43,20 +43,21 @@ Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const Pr
   return best;
 }
 
-Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
-  double slower = 1;
-  if (kernel.shape) {
-    if (model.half_m) slower *= 1 + *model.half_m / kernel.shape->m;
-    if (model.half_k) slower *= 1 + *model.half_k / kernel.shape->k;
-  }
-  return bent(kernel.work.flops / (device.peak * model.share) * slower,
-              kernel.work.bytes / (device.bandwidth * model.memory_share), model.bend) /
-         kernel.work.kernels;
+bool is_bound_by_memory(KernelKind kind) {
+  return kind == KernelKind::norm || kind == KernelKind::batch_norm || kind == KernelKind::elementwise ||
+         kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
 }
 
-bool is_bound_by_memory(KernelKind kind) {
-  return kind == KernelKind::norm || kind == KernelKind::elementwise || kind == KernelKind::pool ||
-         kind == KernelKind::softmax || kind == KernelKind::embedding;
+Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
+  double few_rows = 1, narrow = 1;
+  if (kernel.shape) {
+    if (model.half_m) few_rows = 1 + *model.half_m / kernel.shape->m;
+    if (model.half_k) narrow = 1 + *model.half_k / kernel.shape->k;
+  }
+  Seconds arithmetic = kernel.work.flops / (device.peak * model.share) * narrow,
+          traffic = kernel.work.bytes / (device.bandwidth * model.memory_share);
+  (is_bound_by_memory(kernel.kind) ? traffic : arithmetic) *= few_rows;
+  return bent(arithmetic, traffic, model.bend) / kernel.work.kernels;
 }
 
 /// Whether the model serves another type than its own.
@@ -142,6 +143,7 @@ const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, Ker
     best = &model;
     best_rank = rank;
   }
+  if (best == nullptr && kind == KernelKind::batch_norm) return find_model(profile, KernelKind::norm, pass, dtype);
   return best;
 }
 

@@ -6,6 +6,9 @@
 //     t = launch + f/sustained · (a^k + b^k)^(1/k),   b = B/(bandwidth · memory_share),   k = bend
 //     a = F/(peak · share) · (1 + half_m/m) · (1 + half_k/k)
 //
+// Kinds bound by memory have (1 + half_m/m) in b instead. Only batch norm has an m, its channels: a block has one of
+// them, and few blocks do not draw the whole bandwidth (measured on an H200, docs/device-profiles.md).
+//
 // f is the factor of its shape, 1 without `factors`. With a tiling, a product of m x k and k x n is cut into tiles of
 // h x w elements, and its depth into s parts. P processors work on a tile each, so there are W waves of them:
 //
@@ -58,7 +61,7 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape);
 
 /// The profile's model of a kind, type and pass, or of the kind and type in any pass; null if there is none. A type
 /// without a model takes another's where the kernels are taken to reach the same shares: fp16 and bf16 with equal peaks,
-/// and all types of kinds that are bound by memory.
+/// and all types of kinds that are bound by memory. Batch norm without a model takes that of norms.
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
 
 /// Whether the sizes of each of these kernels are within those that the model rests on.

@@ -103,9 +103,14 @@ class KernelLister {
     return {{{KernelKind::embedding, work(0, 2 * rows, 1)}}, {}, {{KernelKind::embedding, gradient}}};
   }
 
-  PassKernels operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
+  PassKernels operator()(const BatchNorm& x) const {
+    PassKernels all = norm(KernelKind::batch_norm, real(x.channels) * product(x.input));
+    const ProductShape shape{real(x.channels), 1, batch_ * product(x.input)};
+    for (std::vector<LayerKernel>* pass : {&all.forward, &all.data_gradient}) pass->front().shape = shape;
+    return all;
+  }
   PassKernels operator()(const LayerNorm& x) const {
-    return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows));
+    return x.composed ? composed_norm(x) : norm(KernelKind::norm, real(x.width) * real(x.rows));
   }
 
   PassKernels operator()(const Activation& x) const {
@@ -237,8 +242,8 @@ class KernelLister {
   }
 
   /// Forward reads twice (statistics, then values) and writes once. Backward reads two tensors twice and writes one.
-  [[nodiscard]] PassKernels norm(double n) const {
-    return passes(KernelKind::norm, work(7 * n, 3 * n, 1), work(12 * n, 5 * n, 1));
+  [[nodiscard]] PassKernels norm(KernelKind kind, double n) const {
+    return passes(kind, work(7 * n, 3 * n, 1), work(12 * n, 5 * n, 1));
   }
 
   double batch_;

@@ -60,8 +60,9 @@ struct ProductShape {
 /// One kernel of a layer's pass, or equal ones in sequence.
 struct LayerKernel {
   KernelKind kind = KernelKind::elementwise;
-  KernelWork work{};                    ///< of all of them
-  std::optional<ProductShape> shape{};  ///< of each; attention has positions as m and the width of a head as k
+  KernelWork work{};  ///< of all of them
+  /// Each one's. Attention has positions as m and a head's width as k, batch norm its channels as m.
+  std::optional<ProductShape> shape{};
 };
 
 /// The kernels of one step on `batch` samples.

@@ -309,7 +309,7 @@ TEST_CASE("the profile reads back, and its entries price kernels") {
   REQUIRE(cast.range);
   CHECK(cast.range->min == 8000_B);
   CHECK(cast.range->max == 800_MB);
-  const CodecRates rates = codec_rates(profile);
+  const CodecRates rates = codec_rates(profile, "top-k");
   // 8 MB at 800 GB/s take 10 us, and 5 us of launch, times the median 0.9999. At 400 GB/s they take 20 us, and 20.
   // Without an entry, they take 8 us at 1 TB/s, and 4.
   require_close(0.9999 * 15e-6, price({{"cast", 5_MB, 3_MB, {}}}, rates).si(), 1e-4, "cast");
@@ -317,6 +317,24 @@ TEST_CASE("the profile reads back, and its entries price kernels") {
   require_close(12e-6, price({{"norm", 8_MB, {}, {}}}, rates).si(), 1e-5, "norm");
   const std::string table = profile_table(profile, records);
   CHECK_THAT(table, ContainsSubstring("cast") && ContainsSubstring("1000 GB/s") && ContainsSubstring("0.50"));
+}
+
+TEST_CASE("a role of several compressors has an entry for each beside that of all") {
+  std::vector<Record> records;
+  add_own(records);
+  add(records, "decode", "qsgd", 5e-6, 800e9, 1);
+  add(records, "decode", "3lc", 20e-6, 200e9, 2);
+  add(records, "matrix-product", "powersgd-p", 5e-6, 800e9, 3);  // one compressor's products
+  add(records, "matrix-product", "powersgd-decode", 5e-6, 800e9, 4);
+  const DeviceProfile profile = make_profile("made-up", device(), records, 1);
+  std::vector<std::string> names;
+  for (const KernelEntry& kernel : profile.kernels) names.push_back(kernel.name);
+  CHECK(names == std::vector<std::string>{"decode", "decode/3lc", "decode/qsgd", "matrix-product"});
+  // Times are straight lines, so a method's entry is exact; that of all methods cannot be.
+  for (const KernelEntry& kernel : profile.kernels) CHECK((kernel.errors->median < 1e-3) == (kernel.name != "decode"));
+  // 8 MB: 10 us at 800 GB/s and 40 us at 200 GB/s, times the median 0.9999.
+  require_close(0.9999 * 15e-6, price({{"decode", 8_MB, {}, {}}}, codec_rates(profile, "qsgd")).si(), 1e-3, "qsgd");
+  require_close(0.9999 * 60e-6, price({{"decode", 8_MB, {}, {}}}, codec_rates(profile, "3lc")).si(), 1e-3, "3lc");
 }
 
 TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
@@ -334,7 +352,7 @@ TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
   REQUIRE(profile.kernels.size() == 1);
   REQUIRE(profile.kernels[0].knots.size() == 1);
   require_close(1e6, profile.kernels[0].knots[0].bytes.si(), 0.02, "knot");
-  const CodecRates rates = codec_rates(profile);
+  const CodecRates rates = codec_rates(profile, "top-k");
   for (const double bytes : {1e4, 5e5, 2e6, 1e8})
     require_close(time(bytes), price({{"cast", Bytes(bytes), {}, {}}}, rates).si(), 0.01, "price");
 }

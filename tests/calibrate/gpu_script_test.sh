@@ -105,6 +105,18 @@ touch new && git add new && git -c user.name=t -c user.email=t@t commit -qm u
 run 0 --collect
 [[ ! -e .gpu-deps/results.tar.gz ]] || fail "samples of other sources were kept"
 
+# Programs built beforehand are taken along, and run without a build.
+fresh
+PARTS=check run 0
+run 0 --collect build/gpu
+[[ -x .gpu-deps/programs/stepcast_kernel_check && -x .gpu-deps/programs/stepcast_kernel_speed ]] || fail "no programs"
+fresh
+DRY=configure LARGEST=4096 OUT=results PARTS="check calibrate" run 0 "${small[@]}"
+says "ready after" "all kernels agree at 4096" results.tar.gz
+[[ ! -e build/gpu/kernels ]] || fail "it built"
+run 0 --collect
+[[ ! -e .gpu-deps/programs ]] || fail "old programs stay"
+
 # A failed part is shown, and the others run.
 fresh
 DRY=wrong OUT=results PARTS="check speed" run 1

@@ -63,6 +63,9 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(found) == 6 and all(len(group["seconds"]) == 6 for group in found.values())
     for group in found.values():
         close(plot.fitted_time(kernel, group["bytes"], 0), sorted(group["seconds"])[2])  # twice 0.99, 1, 1.01
+    # An entry of one method has that method's samples alone.
+    assert {method for _, method, _ in plot.groups_of({"name": "cast/b"}, found)} == {"b"}
+    assert {method for _, method, _ in plot.groups_of({"name": "cast"}, found)} == {"a", "b"}
     # 8 kB take 9.008 us. This time stays, since it is less than 2 us above a launch of 10 us. For two passes, half of it is
     # enough.
     document["launch_overhead"]["value"] = "10us"

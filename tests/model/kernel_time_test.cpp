@@ -69,6 +69,22 @@ TEST_CASE("attention slows down for few positions and narrow heads") {
   CHECK(same(kernel_time(model, kernel, kDevice), 43_us));
 }
 
+TEST_CASE("batch norm of few channels draws less of the bandwidth") {
+  KernelModel model = model_of(KernelKind::batch_norm);
+  model.half_m = 150;
+  // 1e6 bytes at 1e11 take 10 us; 50 channels multiply them by 1 + 150/50, and the launch is 3 us. 1 operation is none.
+  const LayerKernel kernel{KernelKind::batch_norm, {Flops(1), Bytes(1e6), 1}, ProductShape{50, 1, 1000}};
+  CHECK(same(kernel_time(model, kernel, kDevice), 43_us));
+  const PassKernels layer = kernels_of(BatchNorm{50, {2, 5}}, 100, Dtype::fp32);
+  for (const auto& pass : {layer.forward, layer.data_gradient}) {
+    REQUIRE(pass.size() == 1);
+    CHECK(pass[0].kind == KernelKind::batch_norm);
+    CHECK(pass[0].shape->m == 50);    // channels
+    CHECK(pass[0].shape->k == 1000);  // 100 images of 2 x 5 pixels
+  }
+  CHECK(kernels_of(LayerNorm{50, 10}, 100, Dtype::fp32).forward[0].kind == KernelKind::norm);
+}
+
 TEST_CASE("tiles fill the processors in waves") {
   KernelModel model = model_of(KernelKind::product);
   model.tiling = Tiling{0, 0_s, 1, 1_s};  // all tiles reach the peak, no split pays
@@ -167,6 +183,14 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
   others.dtype = Dtype::bf16;
   CHECK(find_model(profile_with({others, of_any}), KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 3_us);
   CHECK(find_model(slower, KernelKind::product, KernelPass::forward, Dtype::fp16) == nullptr);
+  // Batch norm takes the norms' model until it has its own.
+  CHECK(find_model(profile, KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
+  KernelModel channels = of_any;
+  channels.kind = KernelKind::batch_norm;
+  channels.launch = 7_us;
+  const DeviceProfile apart = profile_with({of_any, forward, channels});
+  CHECK(find_model(apart, KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch == 7_us);
+  CHECK(find_model(apart, KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
 }
 
 TEST_CASE("a layer's kernels take their models, and the others the roofline") {
