@@ -14,13 +14,13 @@
 namespace stepcast::calibrate {
 namespace {
 
-/// Median over a role's methods of warm over cold time at their largest size; NaN without warm samples.
+/// Median over an entry's methods of warm over cold time at their largest size; NaN without warm samples.
 double warm_share(const std::string& entry, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
   std::vector<double> shares;
-  const bool has_method = entry.find('/') != std::string::npos;
   for (const auto& [name, sizes] : pooled) {
     const Pooled& largest = std::prev(sizes.end())->second;
-    const bool is_its = largest.role == entry || name == entry || (has_method && name.starts_with(entry + "-"));
+    const bool is_its =
+        entry == largest.role || entry == fmt::format("{}/{}", largest.role, compressor_of(largest.method));
     if (is_its && largest.warm > 0) shares.push_back(largest.warm / largest.median);
   }
   return shares.empty() ? std::nan("") : median(shares);

@@ -56,13 +56,6 @@ struct RoleSamples {
   std::int64_t samples = 0, discarded = 0;
 };
 
-/// The compressor that a kernel is measured for: "powersgd" of "powersgd-p", "powersgd-q" and "powersgd-decode".
-std::string_view compressor_of(std::string_view method) {
-  for (const std::string_view part : {"-encode", "-decode", "-p", "-q"})
-    if (method.ends_with(part)) method.remove_suffix(part.size());
-  return method;
-}
-
 /// The samples of each role. Those of each compressor are apart, too, if the role has several.
 std::map<std::string, RoleSamples> by_entry(const ByName& pooled) {
   std::map<std::string, RoleSamples> entries;
@@ -205,6 +198,12 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile) 
   table.accumulation = 1;  // one pass and an update are measured
   table.recomputation = Recomputation::none;
   return rounded(make_workload(table).compute());
+}
+
+std::string_view compressor_of(std::string_view method) {
+  for (const std::string_view part : {"-encode", "-decode", "-p", "-q"})
+    if (method.ends_with(part)) method.remove_suffix(part.size());
+  return method;
 }
 
 ByName pool(const std::vector<Record>& records) {

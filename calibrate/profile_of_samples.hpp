@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/layer_kernels.hpp"
@@ -45,6 +46,10 @@ const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& pr
 
 /// Forward, backward and update of a step by the profile, to six digits.
 Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
+
+/// The compressor that a kernel is measured for: "powersgd" of its methods "powersgd-p", "powersgd-q" and
+/// "powersgd-decode".
+std::string_view compressor_of(std::string_view method);
 
 /// By name and size.
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);

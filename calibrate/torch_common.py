@@ -38,6 +38,23 @@ def seconds(torch, device, run, before=lambda: None):
     return begin.elapsed_time(end) / 1e3
 
 
+class Flush:
+    """Called before a run on the device: L2 then holds none of its data. The device is kept busy while PyTorch queues it."""
+
+    BUSY_CYCLES = 2_000_000  # about 1 ms
+
+    def __init__(self, torch, device):
+        self.torch = torch
+        if device == "cuda":
+            l2 = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 0) or 64 << 20
+            self.written, self.read = (torch.zeros(l2 // 2, dtype=torch.float32, device=device) for _ in range(2))  # twice L2 each
+
+    def __call__(self):
+        self.written.zero_()
+        self.read.sum()  # or L2 had lines to write back while the run reads
+        self.torch.cuda._sleep(self.BUSY_CYCLES)
+
+
 def outer_quartiles(samples):
     low, _, high = statistics.quantiles(samples, n=4) if len(samples) > 1 else samples * 3
     return [low, high]

@@ -30,7 +30,7 @@ import sys
 from types import SimpleNamespace
 from typing import Callable, NamedTuple
 
-from torch_common import ScriptError, check_device, import_torch, outer_quartiles, seconds, write
+from torch_common import Flush, ScriptError, check_device, import_torch, outer_quartiles, seconds, write
 
 try:
     import torch
@@ -461,23 +461,14 @@ def our_time(times, kernels, n):
 
 class Timer:
     WARM_UP = 3
-    BUSY_CYCLES = 2_000_000  # about 1 ms
 
     def __init__(self, device, samples):
-        self.device, self.samples = device, samples
-        if device == "cuda":
-            l2 = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 0) or 64 << 20
-            self.written, self.read = (torch.zeros(l2 // 2, dtype=torch.float32, device=device) for _ in range(2))  # twice L2 each
+        self.device, self.samples, self.flush = device, samples, Flush(torch, device)
 
     def seconds(self, run):
         for _ in range(self.WARM_UP):
             run()
-        return [seconds(torch, self.device, run, self._flush) for _ in range(self.samples)]
-
-    def _flush(self):
-        self.written.zero_()
-        self.read.sum()  # or L2 had lines to write back while the run reads
-        torch.cuda._sleep(self.BUSY_CYCLES)
+        return [seconds(torch, self.device, run, self.flush) for _ in range(self.samples)]
 
 
 def part(timer, run, times, overhead, kernels, n):

@@ -29,13 +29,12 @@ import statistics
 import sys
 import time
 
-from torch_common import ScriptError, check_device, import_torch, seconds, write
+from torch_common import Flush, ScriptError, check_device, import_torch, seconds, write
 from torch_step import build
 
 ONE_GRADIENT = ("norm", "activation", "pool", "softmax", "embedding")  # parts of the kinds that have one alone
 WITH_BIAS = ("conv2d", "conv_transpose2d", "linear")
 NO_BACKWARD = ("add",)  # the gradient passes as it is
-BUSY_CYCLES = 1_500_000  # of the device's clock: longer than PyTorch takes to queue a layer's backward pass
 LEAST_SAMPLES, MOST_SAMPLES, MOST_SECONDS = 4, 10, 0.03
 
 
@@ -67,24 +66,16 @@ def layers_of(paths):
 
 class Timer:
     def __init__(self, torch, device):
-        self.torch, self.device, self.events = torch, device, 0.0
-        if device == "cuda":
-            l2 = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 0) or 64 << 20
-            self.written, self.read = (torch.zeros(l2 // 2, dtype=torch.float32, device=device) for _ in range(2))  # twice L2 each
-            self.events = self.median(lambda: None)
+        self.torch, self.device, self.flush, self.events = torch, device, Flush(torch, device), 0.0
+        if device == "cuda": self.events = self.median(lambda: None)
 
     def median(self, run):
         """Median of the seconds that run() takes, without those of the events around it; the first two runs warm up."""
         begin, samples = time.monotonic(), []
         for _ in range(2): run()
         while len(samples) < LEAST_SAMPLES or (len(samples) < MOST_SAMPLES and time.monotonic() - begin < MOST_SECONDS):
-            samples.append(seconds(self.torch, self.device, run, self._flush))
+            samples.append(seconds(self.torch, self.device, run, self.flush))
         return statistics.median(samples) - self.events
-
-    def _flush(self):
-        self.written.zero_()
-        self.read.sum()  # or L2 had lines to write back while the run reads
-        self.torch.cuda._sleep(BUSY_CYCLES)
 
     def host_launch(self):
         """Seconds in which the host queues a small kernel of eager code, one after the other."""

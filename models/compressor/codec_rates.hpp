@@ -20,8 +20,8 @@ CodecRates codec_rates(const DeviceProfile& profile, std::string_view method);
 /// The profile's entry for a method's kernel by the same rule; null if there is none.
 const KernelEntry* find_codec_kernel(const DeviceProfile& profile, std::string_view kernel, std::string_view method);
 
-/// What the rates of a compressor's kernels rest on: transferred if one of them is, else measured. Empty: one of them
-/// has no entry, or an assumed one.
+/// The least evidence among the entries of a compressor's kernels: transferred if one of them is, else measured. Empty if
+/// one of them has no entry, or an assumed one.
 std::optional<Evidence> evidence_of_codec(const DeviceProfile& profile, const Compressor& compressor);
 
 }  // namespace stepcast
