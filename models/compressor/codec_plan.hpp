@@ -100,8 +100,8 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p);
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
-  double slowdown = 1;                                     ///< factor on every kernel, beyond its launch
-  std::map<std::string, CodecEntry, std::less<>> whole{};  ///< by method, in place of its kernels
+  double slowdown = 1;                                      ///< factor on every kernel, beyond its launch
+  std::map<std::string, CodecEntry, std::less<>> codecs{};  ///< by method, in place of its kernels
 };
 
 /// Sum over kernels of repeats · (t(0, 0) + slowdown · (t(read + written, flops) - t(0, 0))): launches take the same time

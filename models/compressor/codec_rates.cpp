@@ -21,7 +21,7 @@ CodecRates codec_rates(const DeviceProfile& profile, std::string_view method) {
   for (const KernelEntry& kernel : profile.kernels)
     if (kernel.name.ends_with(own))
       rates.measured[kernel.name.substr(0, kernel.name.size() - own.size())] = rates_of(kernel, rates.all);
-  for (const CodecEntry& codec : profile.codecs) rates.whole[codec.method] = codec;
+  for (const CodecEntry& codec : profile.codecs) rates.codecs[codec.method] = codec;
   return rates;
 }
 

@@ -228,6 +228,10 @@ std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor&
   const CodecPlan plan = make_plan(compressor, slice, workers);
   if (!plan.recodable)
     throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", name_of(compressor)));
+  return hop_kernels(plan, slice);
+}
+
+std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice) {
   std::vector<CodecKernel> kernels = plan.decode.further;
   if (kernels.empty()) {  // even summable codes become dense here
     kernels = plan.decode.first;

@@ -77,6 +77,9 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 /// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
 std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers = 1);
+/// The same, from the slice's plan.
+/// @pre plan.recodable
+std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice);
 
 /// The faults of the compressor, or of its use on these tensors. The compressor's fields may be outside their limits or
 /// exclude each other. A tensor's shape may have no elements, or the rank may exceed min(n, m) of every matrix (for

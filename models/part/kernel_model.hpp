@@ -2,6 +2,7 @@
 // for that kind. models/workload/kernel_time.hpp has the formula.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -134,6 +135,31 @@ struct KernelModel {
     v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const KernelModel&) const = default;
+};
+
+/// The share of a lone kernel's rates that one in the middle of a step keeps.
+struct SustainedShare {
+  double value = 1;
+  std::vector<KernelKind> kinds{};
+  std::optional<Dtype> dtype{};
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, SustainedShare& x) {
+    v.required("value", x.value, "the share, 1 being all", Limits{0.0, true, 1.0});
+    v.optional("kinds", x.kinds, "kinds of kernels that it holds for; others keep all; empty: it holds for all kinds");
+    v.optional("dtype", x.dtype, "type of the models that it holds for; null: it holds for all types");
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "source of the number, or the reason to assume it");
+  }
+  [[nodiscard]] bool holds_for(const KernelModel& model) const {
+    return (kinds.empty() || std::find(kinds.begin(), kinds.end(), model.kind) != kinds.end()) &&
+           (!dtype || *dtype == model.dtype);
+  }
+  /// The share that kernels of one model keep.
+  [[nodiscard]] double of(const KernelModel& model) const { return holds_for(model) ? value : 1; }
+  bool operator==(const SustainedShare&) const = default;
 };
 
 }  // namespace stepcast

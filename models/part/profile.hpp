@@ -72,11 +72,26 @@ struct MeasuredDevice {
 /// Version 1 lacks `device`, and it lacks knots, ranges, errors and spreads of entries.
 inline constexpr int kProfileVersion = 2;
 
-/// The whole codec of one method in some implementation: encoding, and decoding of what came back, on one worker. For d
-/// elements in t tensors it takes t·per_tensor + d·per_element, in place of the method's kernels.
+/// t·per_tensor + d·per_element for d elements in t tensors.
+struct CodecTime {
+  Seconds per_tensor{}, per_element{};
+
+  template <class V>
+  static void describe(V& v, CodecTime& x) {
+    v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
+    v.required("per_element", x.per_element, "time for each element more", non_negative);
+  }
+  bool operator==(const CodecTime&) const = default;
+};
+
+/// The codec of one method in some implementation, in place of the method's kernels. For d elements in t tensors,
+/// encoding takes t·per_tensor + d·per_element, and decoding of one message takes `decode`. Without `decode`, the
+/// first two are the whole codec of one worker: encoding, and decoding of all that came back.
 struct CodecEntry {
   std::string method;
   Seconds per_tensor{}, per_element{};
+  std::optional<CodecTime> decode{};
+  bool error_feedback = false;
   Evidence evidence = Evidence::assumed;
   std::string source;
 
@@ -85,6 +100,11 @@ struct CodecEntry {
     v.required("method", x.method, "kind of the compressor");
     v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
     v.required("per_element", x.per_element, "time for each element more", non_negative);
+    v.optional("decode", x.decode,
+               "time to decode one message. The times above are then of encoding. Kernels add decoded messages up. "
+               "null: the times above are of encoding and of decoding all that came back");
+    v.optional("error_feedback", x.error_feedback,
+               "encoding includes the method's error feedback and momentum; false: kernels do them beside `decode`");
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where both are from");
   }
@@ -109,7 +129,7 @@ struct DeviceProfile {
   RooflineBend bend;
   WinogradGain winograd;
   std::vector<KernelModel> kernel_models{};
-  std::optional<ProfileShare> sustained{};
+  std::optional<SustainedShare> sustained{};
   std::optional<ProfileEntry<Seconds>> host_launch{};
   std::vector<LayerEntry> layers;
   std::vector<FittedRange> range;
@@ -155,7 +175,7 @@ struct DeviceProfile {
                "how far the roofline is from layers that were measured, one a type; empty: not known");
     v.optional("kernels", x.kernels, "kernels of compressors and of updates whose rates are known");
     v.optional("codecs", x.codecs,
-               "compressors whose whole codec was timed in some implementation, in place of their kernels");
+               "compressors whose codec was timed in some implementation, in place of their kernels");
     v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }
   bool operator==(const DeviceProfile&) const = default;

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "models/compressor/codec_rates.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/report/cluster_notes.hpp"
+#include "models/report/codec_notes.hpp"
 #include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
@@ -174,45 +174,14 @@ void add_straddling_groups(const Scenario& scenario, Notes& notes) {
                    all.workers)});
 }
 
-/// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
-/// compressor.
-void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
-  constexpr double kSeen = 1e-3;
+/// Notes kernels that a framework's code may not have: one for each norm and rotary embedding.
+void add_fused_kernels(const Scenario& scenario, Notes& notes) {
   const WorkloadTable& table = *scenario.workload;
   if (table.transformer && may_be_composed(*table.transformer) && !table.transformer->composed)
     notes.push_back(
         {NoteCode::separate_kernels,
          "norms and rotary positions are priced as one kernel each; if they are not fused, as in Hugging Face's code "
          "without a compiler, set /workload/transformer/composed"});
-  const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device
-                                : table.profile       ? &*table.profile
-                                                      : nullptr;
-  const bool whole = device && std::any_of(device->codecs.begin(), device->codecs.end(), [&](const CodecEntry& codec) {
-                       return codec.method == name_of(scenario.compressor);
-                     });
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  if (sharded && sharded->quantized_gather && device)
-    notes.push_back(
-        {NoteCode::unmeasured_compressor,
-         fmt::format("kernels that encode and decode gathered parameters are priced by {} as sweeps, not measured",
-                     device->name)});
-  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return;
-  const Seconds codec = forecast.breakdown.codec();
-  if (codec <= forecast.step * kSeen || !device || whole || scenario.codec.slowdown != 1) return;
-  const std::optional<Evidence> evidence = evidence_of_codec(*device, scenario.compressor);
-  if (evidence == Evidence::transferred)
-    notes.push_back({NoteCode::unmeasured_compressor,
-                     fmt::format("the compressor's kernels are priced by {}, transferred from another device and not "
-                                 "measured on this one",
-                                 device->name)});
-  if (!evidence)
-    notes.push_back(
-        {NoteCode::unmeasured_compressor,
-         fmt::format(
-             "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; kernels composed "
-             "of a framework's operations took up to twenty times as long (scenarios/README.md, survey); try that "
-             "with /codec/slowdown",
-             device->name)});
 }
 
 /// Notes the carrier that auto chose. Encoding sums again moves fewer bytes from three senders on.
@@ -381,7 +350,8 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_whole_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
-  if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
+  if (trains(scenario)) add_fused_kernels(scenario, report.notes);
+  if (trains(scenario)) add_codec_notes(scenario, forecast, report.notes);
   if (trains(scenario))
     report.notes.insert(report.notes.end(), answered.timing_notes.begin(), answered.timing_notes.end());
 }

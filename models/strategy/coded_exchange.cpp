@@ -45,7 +45,7 @@ class Exchanges {
         group_(share_of(input, group)),
         choice_(choice),
         p_(input.cluster.workers / input.summed_workers()),
-        plan_(make_plan(input.compressor, group_, p_)),
+        plan_(plan_of(input, group_, p_)),
         whole_(whole_time(input, group, input.summed_workers())) {}
 
   CodedExchange by(Carrier carrier) const {
@@ -85,7 +85,8 @@ class Exchanges {
   }
 
   void all_to_all(CodedExchange& exchange) const {
-    const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_), p_);
+    const Tensor slice = slice_of(group_, p_);
+    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
                        {price(recode_kernels(part, p_), *input_.rates),
                         {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
@@ -95,7 +96,7 @@ class Exchanges {
 
   void all_to_all_once(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = make_plan(input_.compressor, slice, p_);
+    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
                        {time(sum_kernels(part, p_)),
                         {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
@@ -113,11 +114,11 @@ class Exchanges {
 
   void in_collective(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = make_plan(input_.compressor, slice, p_);
+    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
     CollectiveChoice ring = choice_;
     ring.algorithm = Algorithm::ring;
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
-    all_reduce.recode = price(hop_kernels(input_.compressor, slice, p_), *input_.rates);
+    all_reduce.recode = price(hop_kernels(part, slice), *input_.rates);
     exchange.payload = all_reduce.bytes;
     exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
     exchange.decode = time(decode_kernels(plan_, 1));
@@ -264,7 +265,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     coded.sum = whole_bytes * gamma * static_cast<double>(messages);
     return coded;
   }
-  const CodecPlan plan = make_plan(input.compressor, chosen.coded, messages);
+  const CodecPlan plan = plan_of(input, chosen.coded, messages);
   // A whole codec is a worker's; a server sums by the method's kernels.
   const std::optional<Seconds> whole = whole_time(input, chosen.coded);
   const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };

@@ -50,7 +50,7 @@ class Hops {
 
   void by_plan(const std::vector<Tensor>& group, const Communicators& among, int q) {
     const bool first = exchange_.stages.empty();
-    const CodecPlan plan = make_plan(input_.compressor, group, q);
+    const CodecPlan plan = plan_of(input_, group, q);
     const Seconds encode = first && whole_ ? *whole_
                            : first         ? price(joined(encode_kernels(plan), plan.remember), *input_.rates)
                                            : price(recode_kernels(plan, decoded_), *input_.rates);
@@ -63,7 +63,7 @@ class Hops {
                               ? "elements kept are spread evenly over the workers' parts"
                               : plan.assumed;
     exchange_.decode =
-        whole_ ? Seconds{} : price(sum_kernels(make_plan(input_.compressor, sum_.tensors, q), decoded_), *input_.rates);
+        whole_ ? Seconds{} : price(sum_kernels(plan_of(input_, sum_.tensors, q), decoded_), *input_.rates);
   }
 
   const GraphInput& input_;

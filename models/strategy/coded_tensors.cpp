@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/compressor/timed_plan.hpp"
 #include "models/scenario/whole_tensors.hpp"
 
 namespace stepcast {
@@ -37,10 +38,15 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
   return {{(elements + p - 1) / p}, group.front().dtype};
 }
 
+CodecPlan plan_of(const GraphInput& input, std::span<const Tensor> group, int workers) {
+  if (!input.rates) return make_plan(input.compressor, group, workers);
+  return timed_plan(input.compressor, group, workers, *input.rates);
+}
+
 std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g) {
   if (!input.rates) return {};
-  const auto known = input.rates->whole.find(name_of(input.compressor));
-  if (known == input.rates->whole.end()) return {};
+  const auto known = input.rates->codecs.find(name_of(input.compressor));
+  if (known == input.rates->codecs.end() || known->second.decode) return {};
   Seconds sum{};
   for (const Tensor& tensor : tensors)
     sum += known->second.per_tensor + known->second.per_element * (static_cast<double>(tensor.elements()) / g);

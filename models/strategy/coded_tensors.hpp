@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
@@ -23,6 +24,9 @@ Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut);
 
 /// One of p equal parts of a group of tensors, as a flat tensor.
 Tensor slice_of(const std::vector<Tensor>& group, int p);
+
+/// make_plan() of the compressor, with the device's own times of encoding and decoding if it has them.
+CodecPlan plan_of(const GraphInput& input, std::span<const Tensor> group, int workers);
 
 /// The time of the method's whole codec on 1/g of each of these tensors, if the device has it.
 std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g = 1);

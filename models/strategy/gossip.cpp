@@ -35,7 +35,7 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
   }
   const Chosen chosen = choose(input, whole, false);
   if (chosen.coded.empty()) return {{}, {}, chosen.whole, chosen.whole, ""};
-  const CodecPlan plan = make_plan(input.compressor, chosen.coded, neighbours + 1);
+  const CodecPlan plan = plan_of(input, chosen.coded, neighbours + 1);
   const auto own = whole_time(input, chosen.coded);
   const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
   // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.

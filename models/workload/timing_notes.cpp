@@ -72,13 +72,16 @@ std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& p
   if (profile.kernel_models.empty()) return "";
   const Dtype dtype = compute_dtype_of(listed);
   std::map<Evidence, std::set<std::string_view>> names;
-  if (profile.sustained) names[profile.sustained->evidence].insert("sustained share");
   for (const Layer& layer : listed.layers) {
     const PassKernels kernels = kernels_on(profile, *layer.shape, 1, dtype);
     const auto collect = [&](const std::vector<LayerKernel>& part, KernelPass pass) {
-      for (const LayerKernel& kernel : part)
-        if (const KernelModel* model = find_model(profile, kernel.kind, pass, dtype))
-          names[model->evidence].insert(name_of(kernel.kind));
+      for (const LayerKernel& kernel : part) {
+        const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
+        if (!model) continue;
+        names[model->evidence].insert(name_of(kernel.kind));
+        if (profile.sustained && profile.sustained->holds_for(*model))
+          names[profile.sustained->evidence].insert("sustained share");
+      }
     };
     collect(kernels.forward, KernelPass::forward);
     collect(kernels.data_gradient, KernelPass::data_gradient);

@@ -77,6 +77,7 @@ class Transfer {
     std::erase_if(result.kernel_models, [&](const KernelModel& model) { return !has_peak(model.dtype); });
     for (KernelModel& model : result.kernel_models) rescale(model);
     for (KernelEntry& kernel : result.kernels) rescale(kernel);
+    for (CodecEntry& codec : result.codecs) rescale(codec);
     return result;
   }
 
@@ -141,6 +142,17 @@ class Transfer {
     widen(kernel, reach(1_s, 1_s * (1 / bandwidth_), {}, peak));
     kernel.errors.reset();
     mark(kernel);
+  }
+
+  /// What each tensor takes is launches and waiting. What each element takes is traffic.
+  void rescale(CodecEntry& codec) const {
+    const auto moved = [&](auto& time) {
+      time.per_tensor *= 1 / clock_;
+      time.per_element *= 1 / bandwidth_;
+    };
+    moved(codec);
+    if (codec.decode) moved(*codec.decode);
+    mark(codec);
   }
 
   static double widened(double spread, double reach) { return std::min(*kSpread.max, (1 + spread) * (1 + reach) - 1); }

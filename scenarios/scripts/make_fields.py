@@ -96,11 +96,12 @@ class Page:
                 continue
             alternatives = options(field, definitions)
             objects = [one for one in alternatives if one.get("type") == "object" and one.get("properties")]
-            lists = [each for one in alternatives if one.get("type") == "array" for each in options(one["items"], definitions) if each.get("properties")]
+            items = [each for one in alternatives if one.get("type") == "array" for each in options(one["items"], definitions)]
+            lists = [each for each in items if each.get("properties")]
             text = " or ".join(dict.fromkeys(value_text(one, definitions) for one in alternatives))
             below = objects or lists
             part = next(filter(None, (part_of(one, self.names) for one in below)), None)
-            choices = [one for one in alternatives if one.get("enumDescriptions")]
+            choices = [one for one in alternatives + items if one.get("enumDescriptions")]
             key = json.dumps([below, choices], sort_keys=True)
             if part:
                 text, below, choices = f"{text}: [{part}](#{part})", [], []

@@ -458,7 +458,8 @@ TEST_CASE("a device's whole codec takes the place of a method's kernels") {
   // Two tensors of 1,000,000 and 500 elements: 2·3 ms + 1,000,500·1 ns before they are sent, and nothing after.
   Scenario s = scenario(2, carried_by(Carrier::automatic), TopK{.ratio = 0.01});
   DeviceProfile device = *s.codec.device;
-  device.codecs = {{"top-k", 3_ms, 1_ns, Evidence::fitted, "a test"}, {"qsgd", 1_ms, 1_ns, Evidence::fitted, "a test"}};
+  device.codecs = {{.method = "top-k", .per_tensor = 3_ms, .per_element = 1_ns, .source = "a test"},
+                   {.method = "qsgd", .per_tensor = 1_ms, .per_element = 1_ns, .source = "a test"}};
   s.codec.device = device;
   s.codec.slowdown = 20;  // of kernels alone
   const Seconds codec = 6_ms + 1.0005_ms;
@@ -481,6 +482,33 @@ TEST_CASE("a device's whole codec takes the place of a method's kernels") {
   s.strategy = carried_by(Carrier::automatic);
   s.compressor = SignSgd{};  // not timed: kernels
   CHECK(work(Phase::decode) > 0_s);
+}
+
+TEST_CASE("encoding and decoding timed apart: the number of messages counts, and servers decode as workers do") {
+  // 1,000,500 elements in one group: 3 ms + 1 us · 1000.5 to encode, 0.2 ms + 0.5 ns each to decode: 0.70025 ms. The
+  // rest of gathers is a kernel that adds. It reads and writes 12 B an element at kRates, for all but one message.
+  Scenario s = scenario(4, carried_by(Carrier::sum_or_gather, Grouping::whole_model),
+                        TopK{.ratio = 0.01, .error_feedback = false});
+  DeviceProfile device = *s.codec.device;
+  device.codecs = {
+      {.method = "top-k", .per_tensor = 3_ms, .per_element = 1_ns, .decode = CodecTime{200_us, 0.5_ns}, .source = ""}};
+  s.codec.device = device;
+  const auto codec = [&] { return forecast(s, two_tensors()).breakdown.codec().si(); };
+  const double encode = 4.0005e-3, decode = 0.70025e-3;
+  const auto add = [](double elements) { return time({{"add", Bytes(8 * elements), Bytes(4 * elements)}}); };
+  require_close(encode + 4 * decode + 3 * add(1000500), codec(), 1e-9, "gathered");
+  // Parts of 250,125 elements: decoded in 0.2 ms + 125.0625 us each, and sums travel as they are.
+  s.strategy = carried_by(Carrier::all_to_all_once, Grouping::whole_model);
+  require_close(encode + 4 * 0.3250625e-3 + 3 * add(250125), codec(), 1e-9, "all-to-all, once");
+  // The sum of a part is encoded again in 3 ms + 250.125 us, and decoded with the others' as one message.
+  s.strategy = carried_by(Carrier::all_to_all, Grouping::whole_model);
+  require_close(encode + 4 * 0.3250625e-3 + 3 * add(250125) + 3.250125e-3 + decode, codec(), 1e-9, "all-to-all");
+  ParameterServerStrategy server;  // one shard, whose answer is not compressed
+  s.strategy = server;
+  Seconds served{};
+  for (const Task& task : build_step_graph(s, two_tensors()).tasks)
+    if (const auto* serve = std::get_if<ServeWork>(&task.work)) served += serve->time.front();
+  require_close(4 * decode + 3 * add(1000500) + 1e-3, served.si(), 1e-9, "server, which also updates in 1 ms");
 }
 
 TEST_CASE("a slowdown leaves launches alone") {

@@ -364,6 +364,8 @@ TEST_CASE("transfer: each rate by its own ratio") {
       {Add{1000000}, 8, Dtype::fp32, 1_ms, {}, {}, Evidence::measured, "test", {}}};
   measured.kernels = {cast_of(0)};
   measured.roofline_spread = {{Dtype::fp32, 0.2, 10, Evidence::measured, "test"}};
+  measured.codecs = {
+      {.method = "qsgd", .per_tensor = 10_us, .per_element = 3_ns, .decode = CodecTime{4_us, 6_ns}, .source = "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   DeviceProfile to = from;
   to.peaks[0].rate *= 5;
@@ -383,6 +385,11 @@ TEST_CASE("transfer: each rate by its own ratio") {
   require_close(15_us, moved.kernels[0].knots[0].time, 1e-15, "kernel's knot: 10 us over 2, and 30 us over 3");
   require_close(5.0 / 3 - 1, *moved.kernels[0].spread, 1e-12, "kernel's spread");
   require_close(1.0, moved.roofline_spread[0].spread, 1e-12, "roofline's spread: 1.2 · 5/3 - 1");
+  const CodecEntry& codec = moved.codecs.at(0);
+  require_close(5_us, codec.per_tensor, 1e-12, "a codec's tensor, over 2");
+  require_close(1_ns, codec.per_element, 1e-12, "a codec's element, over 3");
+  require_close(2_us, codec.decode->per_tensor, 1e-12, "its decoding of a tensor, over 2");
+  require_close(2_ns, codec.decode->per_element, 1e-12, "its decoding of an element, over 3");
 
   // Hardly any work: its time is the launch, over 2. The same time by the peak instead would be 5/2 away.
   measured.launch_overhead.value = 3_us;

@@ -247,6 +247,25 @@ TEST_CASE("a model's band is its own, whatever the roofline's") {
   CHECK(has_spread(profile_with({products})));
 }
 
+TEST_CASE("a sustained share holds for its kinds and type, for all if it names none") {
+  // 64 · 300 · 2000 multiply-accumulates at 1 TFLOPS; a sum of 6.4e5 elements in fp32: 12 B each at 0.1 TB/s. Launches
+  // of 3 us are no part of it.
+  DeviceProfile profile = profile_with({model_of(KernelKind::product), model_of(KernelKind::elementwise)});
+  const auto product = [&] { return times_of(profile, Linear{300, 2000, 1, false, false}, 64, Dtype::fp32).forward; };
+  const auto sum = [&] { return times_of(profile, Add{10000}, 64, Dtype::fp32).forward; };
+  const Seconds launch = 3_us, product_alone = product() - launch, sum_alone = sum() - launch;
+  require_close(76.8e-6, product_alone.si(), 1e-3, "product alone");
+  require_close(76.8e-6, sum_alone.si(), 1e-3, "sum alone");
+  profile.sustained = SustainedShare{0.5, {}, {}, Evidence::fitted, "test"};
+  require_close(launch + 2 * product_alone, product(), 1e-9, "product, of all kinds");
+  require_close(launch + 2 * sum_alone, sum(), 1e-9, "sum, of all kinds");
+  profile.sustained->kinds = {KernelKind::attention, KernelKind::product};
+  require_close(launch + 2 * product_alone, product(), 1e-9, "product, named");
+  require_close(launch + sum_alone, sum(), 1e-9, "sum, not named");
+  profile.sustained->dtype = Dtype::bf16;
+  require_close(launch + product_alone, product(), 1e-9, "product in fp32, bf16 named");
+}
+
 TEST_CASE("transferred, a model keeps its shares and takes the other device's rates") {
   KernelModel products = model_of(KernelKind::product);
   products.source = "lab's";

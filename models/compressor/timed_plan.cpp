@@ -1,0 +1,73 @@
+#include "models/compressor/timed_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/compressor/codec_kernels.hpp"
+
+namespace stepcast {
+namespace {
+
+bool encodes(const CodecPlan& plan) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(), [](const Stage& stage) { return !stage.encode.empty(); });
+}
+
+/// The tensors that the method encodes: matrices one by one, all others as one vector.
+std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor> group, int workers) {
+  std::vector<Tensor> found;
+  if (works_on_matrices(compressor)) {
+    for (const Tensor& tensor : group)
+      if (encodes(make_plan(compressor, tensor, workers))) found.push_back(tensor);
+    return found;
+  }
+  if (!encodes(make_plan(compressor, group, workers))) return found;
+  found = {Tensor{{0}, group.front().dtype}};
+  for (const Tensor& tensor : group) found.front().shape.front() += tensor.elements();
+  return found;
+}
+
+/// A kernel of known time for some tensors. None if that is 0, since a plan's 0 stands for an unknown time.
+template <class Times>
+std::vector<CodecKernel> known(const char* name, const Times& times, const std::vector<Tensor>& tensors) {
+  CodecKernel kernel{.kernel = name};
+  for (const Tensor& tensor : tensors)
+    kernel.fixed += times.per_tensor + times.per_element * static_cast<double>(tensor.elements());
+  if (kernel.fixed == Seconds{}) return {};
+  return {kernel};
+}
+
+}  // namespace
+
+CodecPlan timed_plan(const Compressor& compressor, std::span<const Tensor> group, int workers,
+                     const CodecRates& rates) {
+  CodecPlan plan = make_plan(compressor, group, workers);
+  const auto entry = rates.codecs.find(name_of(compressor));
+  if (entry == rates.codecs.end() || !entry->second.decode) return plan;
+  const std::vector<Tensor> tensors = encoded(compressor, group, workers);
+  if (tensors.empty()) return plan;
+
+  Tensor all{{0}, tensors.front().dtype};
+  for (const Tensor& tensor : tensors) all.shape.front() += tensor.elements();
+  const Bytes dense = all.dense();
+  const std::vector<CodecKernel> decode = known("decode", *entry->second.decode, tensors);
+
+  for (Stage& stage : plan.stages) stage.encode.clear();
+  plan.stages.front().encode = known("encode", entry->second, tensors);
+  std::vector<CodecKernel> further = decode;
+  further.push_back(sweep("add", 2.0 * dense, dense, all, 1));
+  plan.decode.first = decode;
+  plan.decode.further = plan.summable() ? std::vector<CodecKernel>{} : std::move(further);
+  plan.decode.together.clear();
+  if (std::exchange(plan.votes, false)) plan.decode.finish = {sweep("sign", dense, dense, all, 1)};
+  if (entry->second.error_feedback) {
+    plan.prepare.clear();
+    plan.compensate.clear();
+    plan.remember.clear();
+  } else if (!plan.remember.empty()) {
+    plan.remember = decode;
+    plan.remember.push_back(sweep("subtract", 2.0 * dense, dense, all, 1));
+  }
+  return plan;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Makes scenarios/profiles/pytorch-h200.json: an H200 with codecs as plain PyTorch runs them.
+
+    make_codecs.py [--check]
+
+The times are those of calibrate/torch_compressors.py (calibrate/measured/). For each method, encoding and decoding get
+a time of a tensor and a time of an element. These have the least sum of squared relative errors at the measured sizes.
+--check writes nothing and fails if the file differs.
+"""
+import json
+import lzma
+import pathlib
+import sys
+
+from make_profiles import text_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROFILE = ROOT / "scenarios" / "profiles" / "pytorch-h200.json"
+MEASURED = ROOT / "calibrate" / "measured" / "h200-2026-11-27" / "torch-compressors.json.xz"
+SOURCE = ("measured by stepcast's developers 2026-11-27 on an NVIDIA H200, calibrate/torch_compressors.py, PyTorch 2.11, "
+          "without time for launches that the GPU waits for")
+SIZES = 3  # a method with fewer has no times
+FEEDBACK = ("ef-signsgd", "dgc")  # their encoders keep the residual
+BESIDE = ("add", "subtract", "momentum", "sign")  # kernels beside codecs (models/compressor/timed_plan.hpp)
+
+
+def line(points):
+    """(a, b) of a + b·d with the least sum of ((a + b·d)/t - 1)², neither below 0."""
+    u, v = [1 / t for _, t in points], [d / t for d, t in points]
+    uu, vv, uv, su, sv = (sum(x * y for x, y in zip(p, q)) for p, q in
+                          ((u, u), (v, v), (u, v), (u, [1] * len(u)), (v, [1] * len(v))))
+    determinant = uu * vv - uv * uv
+    a, b = (su * vv - sv * uv) / determinant, (sv * uu - su * uv) / determinant
+    if b < 0: return su / uu, 0.0
+    if a < 0: return 0.0, sv / vv
+    return a, b
+
+
+def worst(points, a, b):
+    return max(abs((a + b * d) / t - 1) for d, t in points)
+
+
+def times(a, b):
+    return {"per_tensor": f"{a * 1e6:.4g}us", "per_element": f"{b * 1e9:.4g}ns"}
+
+
+def codecs():
+    results = json.loads(lzma.open(MEASURED).read())["results"]
+    for method in dict.fromkeys(one["method"] for one in results):
+        own = [one for one in results if one["method"] == method]
+        if len(own) < SIZES: continue
+        encode, decode = ([(one["size"], one[role]["torch_s"]) for one in own] for role in ("encode", "decode"))
+        lines = [line(encode), line(decode)]
+        off = [worst(points, *fit) for points, fit in zip((encode, decode), lines)]
+        source = (f"{SOURCE}; {len(own)} sizes from {encode[0][0]:,} to {encode[-1][0]:,} elements, encoding met within "
+                  f"{off[0]:.0%}, decoding within {off[1]:.0%}".replace("%", " %"))
+        entry = {"method": method, **times(*lines[0]), "decode": times(*lines[1]),
+                 **({"error_feedback": True} if method in FEEDBACK else {}), "evidence": "fitted", "source": source}
+        yield entry
+        if method == "signsgd": yield entry | {"method": "signum", "source": source + "; SignSGD's, its momentum is a kernel beside"}
+
+
+def text():
+    base = json.loads((ROOT / "scenarios" / "profiles" / "h200.json").read_text())
+    kernels = [one for one in base["kernels"] if one["name"] in BESIDE]
+    for key in ("kernel_models", "sustained", "attention_efficiency", "kernels"): del base[key]
+    base |= {"name": "pytorch-h200", "description":
+             "An H200 whose compressors are composed of PyTorch's operations, for codec.device: sparse methods at 1 % of the "
+             "elements, PowerSGD at rank 4. Layers follow from the roofline; use h200 for them.", "kernels": kernels, "codecs": [*codecs()]}
+    return text_of(base)
+
+
+def main(*arguments):
+    if arguments not in ((), ("--check",)): sys.exit(__doc__)
+    if arguments:
+        if PROFILE.read_text() != text(): sys.exit(f"{PROFILE} is not what make_codecs.py makes; run it")
+    else:
+        PROFILE.write_text(text())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
