@@ -164,6 +164,14 @@ def own_kernels(_, device):
                 yield *(row[key] for key in ("device", "dtype", "layer", "pass", "batch", "shape")), float(row["time"].removesuffix("us")) / 1e3
 
 
+def own_kernels_for_h100(folder, device):
+    """Ours but for the kinds in bf16 that others published of an H100, or of an H200."""
+    published = ("attention", "layer_norm", "add", "activation", "multiply", "concat", "embedding")
+    for row in own_kernels(folder, device):
+        if row[1] != "bf16" or row[2] not in published:
+            yield row
+
+
 # Profile: its base, what it describes, and its tables: (file, reader, device there, source, further options).
 TABLES = {
     "v100": ("v100-datasheet", "Tesla V100: products, convolutions and LSTMs by DeepBench, norms, elementwise kernels and "
@@ -192,7 +200,8 @@ TABLES = {
                  ("neusight_linear_fp32.csv.gz", neusight_products, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"]),
                  ("neusight_vec_fp32.csv.gz", neusight_vectors, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"])]),
     "h100": ("h100-datasheet", "H100 SXM5, 80 GB: bf16 products, attention and norms by NVIDIA, sums and embeddings by "
-             "Vidur; compressors' kernels and updates transferred from the H200. Other constants are the datasheet's or assumed.", [
+             "Vidur; all other layers, compressors' kernels and updates by stepcast's developers on an H200, transferred. "
+             "Peaks are the datasheet's.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, []),
                  ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "h100_sxm",
                   AICONFIGURATOR + ", FlashAttention-3 in vLLM 0.24.0", []),
@@ -200,7 +209,8 @@ TABLES = {
                   ["--measured-on", "h200-datasheet"]),
                  ("cudnn_norms.csv", cudnn_norms, "NVIDIA H200", CUDNN + ", norms of PyTorch",
                   ["--measured-on", "h200-datasheet"]),
-                 ("vidur_layer_operators.csv.gz", vidur_operators, "h100", VIDUR, [])]),
+                 ("vidur_layer_operators.csv.gz", vidur_operators, "h100", VIDUR, []),
+                 (OWN / "kernels.csv.xz", own_kernels_for_h100, "NVIDIA H200", OURS, ["--measured-on", "h200-datasheet"])]),
     "h200": ("h200-datasheet", "H200 SXM5, 141 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
              "stepcast's developers; bf16 products by NVIDIA, of the H100. Peaks are recalled.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, ["--measured-on", "h100-datasheet"]),
@@ -208,7 +218,7 @@ TABLES = {
 }
 
 
-# Share of a lone kernel's rate that training keeps, by profile.
+# Share of a lone kernel's rate that training keeps, by profile, and the kernels that it holds for if not all.
 MPT = ("by `stepcast fit SUITES --constant /workload/profile/sustained/value=0.3..1` to throughputs that MosaicML "
        "published of MPT's training (scenarios/validation/)")
 SUSTAINED = {
@@ -217,7 +227,8 @@ SUSTAINED = {
     "p100": (0.892, "assumed", "that of the V100"),
     "titan-xp": (0.892, "assumed", "that of the V100"),
     "a100": (0.808, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.791 to 0.824"),
-    "h100": (0.619, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.576 to 0.662; software of 2023"),
+    "h100": (0.592, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.549 to 0.635; software of 2023",
+             ("kinds", ["product", "attention"]), ("dtype", "bf16")),
     "h200": (1.0, "assumed", "no share was fitted; with it, half of 13 whole steps of PyTorch are met within 11 % (suite h200-pytorch)"),
 }
 
@@ -256,9 +267,9 @@ def make(name, calibrate, folder):
             base = fitted
         models = json.loads(fitted.read_text())["kernel_models"]
     profile = json.loads((PROFILES / f"{datasheet}.json").read_text())
-    value, evidence, source = SUSTAINED[name]
+    value, evidence, source, *limits = SUSTAINED[name]
     profile.update(name=name, description=description,
-                   sustained={"value": value, "evidence": evidence, "source": source},
+                   sustained={"value": value, **dict(limits), "evidence": evidence, "source": source},
                    kernel_models=[without_nulls(model) for model in models])
     if name == "h200": profile.update(own_rates(calibrate, profile))
     if name == "h100": profile["kernels"] = moved_kernels(calibrate)
@@ -343,7 +354,8 @@ def table_of(name):
         lines.append(f"| {model['kind']} | {model['dtype']} | {model.get('pass', 'any')} | {errors['fitted']} | "
                      f"{errors['held_out']} | {errors['median']:.1%} | {errors['p90']:.1%} | {source}{word} |".replace("%", " %"))
     sustained = profile["sustained"]
-    lines += ["", f"In a step kernels keep {sustained['value']:g} of these rates, {sustained['evidence']}: {sustained['source']}."]
+    kernels = f"{sustained['dtype']} kernels of {' and '.join(sustained['kinds'])}" if "kinds" in sustained else "kernels"
+    lines += ["", f"In a step {kernels} keep {sustained['value']:g} of these rates, {sustained['evidence']}: {sustained['source']}."]
     return lines
 
 
