@@ -45,6 +45,7 @@ std::vector<CodecKernel> decode_kernels(const CodecPlan& plan, int p) {
         kernel.repeats *= p - 1;
         kernels.push_back(std::move(kernel));
       }
+    if (p > 1) append(kernels, decode.vote);
   }
   append(kernels, plan.decode.finish);
   append(kernels, plan.remember);
@@ -73,8 +74,8 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p) {
 Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) {
   Seconds sum{};
   for (const CodecKernel& one : kernels) {
-    if (one.fixed > Seconds{}) {
-      sum += one.fixed * one.repeats;
+    if (one.fixed + one.start > Seconds{}) {
+      sum += (one.fixed + one.start) * one.repeats;
       continue;
     }
     const auto known = rates.measured.find(one.kernel);

@@ -30,6 +30,7 @@ struct CodecKernel {
   Flops flops{};
   double repeats = 1;
   Seconds fixed{};  ///< above 0: the time is known; launch and rates do not apply
+  Seconds start{};  ///< the same, for a time that a share of the data leaves as it is
 };
 
 inline constexpr double kRandomFlops = 10;
@@ -65,6 +66,7 @@ struct Decode {
   std::vector<CodecKernel> first;
   std::vector<CodecKernel> further;   ///< for each of the other p-1 messages; empty unless decoding repeats per peer
   std::vector<CodecKernel> together;  ///< instead of both: with p messages, it reads and computes p times these values
+  std::vector<CodecKernel> vote;      ///< once, if several messages were added: the sign of their sum
   std::vector<CodecKernel> finish;    ///< once, after the last message (SignSGD's majority)
 };
 

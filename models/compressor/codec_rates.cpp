@@ -41,7 +41,7 @@ std::optional<Evidence> evidence_of_codec(const DeviceProfile& profile, const Co
   }
   Evidence weakest = Evidence::measured;
   for (const CodecKernel& kernel : kernels) {
-    if (kernel.fixed > Seconds{}) continue;
+    if (kernel.fixed + kernel.start > Seconds{}) continue;
     const KernelEntry* entry = find_codec_kernel(profile, kernel.kernel, name_of(compressor));
     if (entry == nullptr || entry->evidence == Evidence::assumed) return {};
     if (entry->evidence != Evidence::measured) weakest = Evidence::transferred;

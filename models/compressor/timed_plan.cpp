@@ -8,19 +8,18 @@
 namespace stepcast {
 namespace {
 
-bool encodes(const CodecPlan& plan) {
-  return std::any_of(plan.stages.begin(), plan.stages.end(), [](const Stage& stage) { return !stage.encode.empty(); });
-}
+/// Whether the method has codes: a tensor that stays whole is not decoded.
+bool has_codes(const CodecPlan& plan) { return !plan.decode.first.empty() || !plan.decode.together.empty(); }
 
 /// The tensors that the method encodes: matrices one by one, all others as one vector.
 std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor> group, int workers) {
   std::vector<Tensor> found;
   if (works_on_matrices(compressor)) {
     for (const Tensor& tensor : group)
-      if (encodes(make_plan(compressor, tensor, workers))) found.push_back(tensor);
+      if (has_codes(make_plan(compressor, tensor, workers))) found.push_back(tensor);
     return found;
   }
-  if (!encodes(make_plan(compressor, group, workers))) return found;
+  if (!has_codes(make_plan(compressor, group, workers))) return found;
   found = {Tensor{{0}, group.front().dtype}};
   for (const Tensor& tensor : group) found.front().shape.front() += tensor.elements();
   return found;
@@ -30,9 +29,11 @@ std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor
 template <class Times>
 std::vector<CodecKernel> known(const char* name, const Times& times, const std::vector<Tensor>& tensors) {
   CodecKernel kernel{.kernel = name};
-  for (const Tensor& tensor : tensors)
-    kernel.fixed += times.per_tensor + times.per_element * static_cast<double>(tensor.elements());
-  if (kernel.fixed == Seconds{}) return {};
+  for (const Tensor& tensor : tensors) {
+    kernel.start += times.per_tensor;
+    kernel.fixed += times.per_element * static_cast<double>(tensor.elements());
+  }
+  if (kernel.start + kernel.fixed == Seconds{}) return {};
   return {kernel};
 }
 
@@ -58,7 +59,10 @@ CodecPlan timed_plan(const Compressor& compressor, std::span<const Tensor> group
   plan.decode.first = decode;
   plan.decode.further = plan.summable() ? std::vector<CodecKernel>{} : std::move(further);
   plan.decode.together.clear();
-  if (std::exchange(plan.votes, false)) plan.decode.finish = {sweep("sign", dense, dense, all, 1)};
+  if (std::exchange(plan.votes, false)) {
+    plan.decode.vote = {sweep("sign", dense, dense, all, 1)};
+    plan.decode.finish.clear();
+  }
   if (entry->second.error_feedback) {
     plan.prepare.clear();
     plan.compensate.clear();

@@ -85,8 +85,9 @@ struct CodecTime {
 };
 
 /// The codec of one method in some implementation, in place of the method's kernels. For d elements in t tensors,
-/// encoding takes t·per_tensor + d·per_element, and decoding of one message takes `decode`. Without `decode`, the
-/// first two are the whole codec of one worker: encoding, and decoding of all that came back.
+/// encoding takes t·per_tensor + d·per_element, and decoding of one message takes `decode`. Tensors that are encoded as
+/// one vector are one tensor there. Without `decode`, the first two are the whole codec of one worker: encoding, and
+/// decoding of all that came back; each tensor counts.
 struct CodecEntry {
   std::string method;
   Seconds per_tensor{}, per_element{};
@@ -189,6 +190,13 @@ inline std::string gpu_of(const DeviceProfile& profile) {
 /// Whether both names may mean the same GPU, as "H100" and "NVIDIA H100 80GB HBM3" do. True if one is empty.
 inline bool may_be_same_gpu(std::string_view a, std::string_view b) {
   return a.find(b) != std::string_view::npos || b.find(a) != std::string_view::npos;
+}
+
+/// The times of a method's codec; null if the profile has none.
+inline const CodecEntry* find_codec(const DeviceProfile& profile, std::string_view method) {
+  const auto found = std::find_if(profile.codecs.begin(), profile.codecs.end(),
+                                  [&](const CodecEntry& codec) { return codec.method == method; });
+  return found == profile.codecs.end() ? nullptr : &*found;
 }
 
 /// The profile's peak rate for a type; null if there is none.

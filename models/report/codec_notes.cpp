@@ -1,26 +1,21 @@
 #include "models/report/codec_notes.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "models/compressor/codec_rates.hpp"
 #include "models/compressor/compressor.hpp"
+#include "models/scenario/device_of_codec.hpp"
 
 namespace stepcast {
 namespace {
 
-/// The profile that prices a scenario's compressor, if any does.
-const DeviceProfile* codec_device(const Scenario& scenario) {
-  if (scenario.codec.device) return &*scenario.codec.device;
-  return scenario.workload->profile ? &*scenario.workload->profile : nullptr;
-}
-
-/// The note that the device's codecs were timed on another GPU than the workers', or nothing.
-std::string on_another_gpu(const DeviceProfile& device, const WorkloadTable& table) {
-  if (!device.gpu || !table.profile || !table.profile->gpu || device.gpu == table.profile->gpu) return "";
-  return fmt::format("the compressor's times are of an implementation on {} ({}), and the workers are {}", *device.gpu,
-                     device.name, *table.profile->gpu);
+/// The note on an implementation's times.
+std::string timed(const CodecEntry& codec, const DeviceProfile& device, const WorkloadTable& table) {
+  const std::string gpu = gpu_of(device), workers = table.profile ? gpu_of(*table.profile) : "";
+  return fmt::format(
+      "the codec of {} takes the times that {} has of it, {}, whatever its parameters{}", codec.method, device.name,
+      name_of(codec.evidence),
+      may_be_same_gpu(gpu, workers) ? "" : fmt::format("; they are of {}, and the workers are {}", gpu, workers));
 }
 
 /// The note on kernels that no one measured on the device, or nothing.
@@ -42,7 +37,7 @@ std::string unmeasured(const DeviceProfile& device, const Compressor& compressor
 
 void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Notes& notes) {
   constexpr double kSeen = 1e-3;
-  const DeviceProfile* device = codec_device(scenario);
+  const DeviceProfile* device = device_of_codec(scenario);
   if (!device) return;
   const auto add = [&](std::string text) {
     if (!text.empty()) notes.push_back({NoteCode::unmeasured_compressor, std::move(text)});
@@ -53,17 +48,15 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
                     device->name));
   if (std::holds_alternative<NoCompressor>(scenario.compressor) || forecast.breakdown.codec() <= forecast.step * kSeen)
     return;
-  const std::string_view method = name_of(scenario.compressor);
-  if (std::any_of(device->codecs.begin(), device->codecs.end(),
-                  [&](const CodecEntry& codec) { return codec.method == method; })) {
-    add(on_another_gpu(*device, *scenario.workload));
+  if (const CodecEntry* codec = codec_times(scenario)) {
+    notes.push_back({NoteCode::timed_codec, timed(*codec, *device, *scenario.workload)});
     return;
   }
   if (!device->codecs.empty() && !std::holds_alternative<RatioCompressor>(scenario.compressor))  // it has its own costs
-    add(fmt::format(
-        "{} has codecs that were timed whole, but none of {}: its kernels are priced one by one, and the two "
-        "do not compare",
-        device->name, method));
+    notes.push_back({NoteCode::timed_codec,
+                     fmt::format("{} has times of some compressors, but none of {}: its kernels are priced one by one, "
+                                 "and the two do not compare",
+                                 device->name, name_of(scenario.compressor))});
   if (scenario.codec.slowdown == 1) add(unmeasured(*device, scenario.compressor));
 }
 

@@ -5,8 +5,8 @@
 
 namespace stepcast {
 
-/// Appends notes where no one measured the compressor's kernels on the device, and where a device's codecs are of another
-/// GPU or lack this method.
+/// Appends notes where no one measured the compressor's kernels on the device, where an implementation's times stand for
+/// them, and where a device has such times of other compressors only.
 void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Notes& notes);
 
 }  // namespace stepcast

@@ -174,6 +174,29 @@ void add_straddling_groups(const Scenario& scenario, Notes& notes) {
                    all.workers)});
 }
 
+/// Notes sharding whose only unit cannot overlap.
+void add_one_unit(const Scenario& scenario, const Workload& workload, Notes& notes) {
+  if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
+    notes.push_back(
+        {NoteCode::one_unit,
+         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
+}
+
+/// Notes numbers that are means over steps, and islands that wait for each other although real ones would not.
+void add_local_steps(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
+  if (graph.local_steps > 1)
+    notes.push_back(
+        {NoteCode::local_steps,
+         std::holds_alternative<GossipStrategy>(scenario.strategy)
+             ? "times and bytes of a step are means over the steps until the graph is the same again"
+             : "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
+  if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
+    notes.push_back(
+        {NoteCode::islands_in_step,
+         "each step of an island waits for the slowest worker of all islands; real islands wait for others at averages "
+         "alone, so with jitter their steps are shorter"});
+}
+
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding.
 void add_fused_kernels(const Scenario& scenario, Notes& notes) {
   const WorkloadTable& table = *scenario.workload;
@@ -305,10 +328,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_sampling_error(scenario, forecast, answered.graph, report, report.notes);
   if (std::optional<Note> note = memory_note(report)) report.notes.push_back(*std::move(note));
   if (trains(scenario)) add_passes(point, workload, answered.graph, report.notes);
-  if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
-    report.notes.push_back(
-        {NoteCode::one_unit,
-         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
+  add_one_unit(scenario, workload, report.notes);
   add_straddling_groups(scenario, report.notes);
   add_other_gpu(scenario, report.notes);
   add_mixed_precision(scenario, report.notes);
@@ -319,17 +339,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
     report.notes.push_back(
         {NoteCode::shared_update,
          "efficiency is above 100 % if workers or servers share the update, which one worker alone does completely"});
-  if (answered.graph.local_steps > 1)
-    report.notes.push_back(
-        {NoteCode::local_steps,
-         std::holds_alternative<GossipStrategy>(scenario.strategy)
-             ? "times and bytes of a step are means over the steps until the graph is the same again"
-             : "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
-  if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
-    report.notes.push_back(
-        {NoteCode::islands_in_step,
-         "each step of an island waits for the slowest worker of all islands; real islands wait for others at averages "
-         "alone, so with jitter their steps are shorter"});
+  add_local_steps(scenario, answered.graph, report.notes);
   if (!answered.graph.assumed.empty())
     report.notes.push_back({NoteCode::assumed_payload,
                             fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});

@@ -6,6 +6,7 @@
 
 #include "models/compressor/codec_rates.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/device_of_codec.hpp"
 #include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
@@ -180,9 +181,7 @@ TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, 
 namespace {
 
 std::optional<CodecRates> rates_of(const Scenario& scenario) {
-  const DeviceProfile* device = nullptr;
-  if (scenario.codec.device) device = &*scenario.codec.device;
-  else if (scenario.workload && scenario.workload->profile) device = &*scenario.workload->profile;
+  const DeviceProfile* device = device_of_codec(scenario);
   if (!device) return {};
   CodecRates rates = codec_rates(*device, name_of(scenario.compressor));
   rates.slowdown = scenario.codec.slowdown;

@@ -144,7 +144,7 @@ class Transfer {
     mark(kernel);
   }
 
-  /// What each tensor takes is launches and waiting. What each element takes is traffic.
+  /// The time of a tensor is taken for launches, the time of an element for traffic. Some methods really compute.
   void rescale(CodecEntry& codec) const {
     const auto moved = [&](auto& time) {
       time.per_tensor *= 1 / clock_;

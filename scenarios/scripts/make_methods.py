@@ -31,6 +31,7 @@ ALIASES = [
     ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded` and `codec.scope` two-hop"),
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
     ("4-bit averages of Streaming DiLoCo (Douillard et al. 2025)", "`qsgd`", "with strategy `local-sgd`, its `fragments` and `averaging_steps`"),
+    ("0/1 Adam (Lu et al. 2022)", "`1-bit-adam`", "with strategy `local-sgd`, whose intervals double as phases of a run"),
     ("mixed precision (AMP)", "workload `dtype` fp16 or bf16", "gradients of two bytes"),
     ("Pufferfish", "workload `variant` pufferfish", "trains factors instead of compressing gradients"),
 ]
@@ -39,10 +40,8 @@ ALIASES = [
 MISSING = [
     ("adaptive quantization in the ring (Dryden et al. 2016)", "`adaptive` is gathered; re-encoding of a sparse sum in each hop is not modelled"),
     ("Ok-Topk (Li and Hoefler 2022)", "its own sparse all-reduce is not modelled"),
-    ("OmniReduce (Fei et al. 2021)", "its aggregators, which stream non-zero blocks, are not modelled"),
-    ("0/1 Adam (Lu et al. 2022)", "skips exchanges by the run's progress, which is not modelled; `1-bit-adam` is the nearest"),
+    ("OmniReduce (Fei et al. 2021)", "its aggregators, which stream non-zero blocks, are not modelled; its compressor is `block-top-k`"),
     ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
-    ("LPC-SVRG (Yu et al. 2019)", "another training: full gradients from time to time, which need their own phase"),
     ("PowerGossip (Vogels et al. 2020)", "power steps between the two ends of each edge are not modelled"),
     ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
     ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),

@@ -10,6 +10,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/explain/explanation.hpp"
+#include "models/scenario/device_of_codec.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/study/expansion.hpp"
@@ -166,6 +167,8 @@ bool tries_compressors(const Explanation& explanation, const Scenario& scenario)
          });
 }
 
+bool has_codecs(const DeviceProfile* device) { return device && !device->codecs.empty(); }
+
 int explain(const ExplainOptions& options, const Invocation& invocation) {
   Study study = load(options.study);
   require_one_point(study, "explain");
@@ -179,9 +182,12 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   if (tries_compressors(explanation, study.points.front().scenario))
     explanation.point.notes.push_back(
         {NoteCode::default_compressors,
-         "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
-         "as sweeps over the gradient; kernels composed of a framework's operations took up to twenty times as long "
-         "(scenarios/README.md, survey); try that with /codec/slowdown"});
+         has_codecs(device_of_codec(study.points.front().scenario))
+             ? "compressors have their defaults, and densities that depend on the data are assumed; the device has times "
+               "of some compressors, the kernels of others are priced one by one, and the two do not compare"
+             : "compressors have their defaults, densities that depend on the data are assumed, and their kernels are "
+               "priced as sweeps over the gradient; kernels composed of a framework's operations took up to twenty times "
+               "as long (scenarios/README.md, survey); try that with /codec/slowdown"});
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back(
         {NoteCode::one_point_options,

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/scenario.hpp"
+#include "models/scenario/device_of_codec.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/program/point_progress.hpp"
 
@@ -14,7 +14,7 @@ namespace stepcast {
 bool may_have_slow_kernels(const Study& study) {
   const auto is_plain = [](const StudyPoint& point) { return point.scenario.codec.slowdown == 1; };
   const auto compresses = [](const StudyPoint& point) {
-    return !std::holds_alternative<NoCompressor>(point.scenario.compressor);
+    return !std::holds_alternative<NoCompressor>(point.scenario.compressor) && !codec_times(point.scenario);
   };
   return std::all_of(study.points.begin(), study.points.end(), is_plain) &&
          std::any_of(study.points.begin(), study.points.end(), compresses);

@@ -509,6 +509,12 @@ TEST_CASE("encoding and decoding timed apart: the number of messages counts, and
   for (const Task& task : build_step_graph(s, two_tensors()).tasks)
     if (const auto* serve = std::get_if<ServeWork>(&task.work)) served += serve->time.front();
   require_close(4 * decode + 3 * add(1000500) + 1e-3, served.si(), 1e-9, "server, which also updates in 1 ms");
+  server.shards = 2;  // each has half of the elements, of the sums and of the update, and decodes as many messages
+  s.strategy = server;
+  served = {};
+  for (const Task& task : build_step_graph(s, two_tensors()).tasks)
+    if (const auto* serve = std::get_if<ServeWork>(&task.work)) served += serve->time.front();
+  require_close(4 * (0.2e-3 + 0.250125e-3) + 3 * add(500250) + 0.5e-3, served.si(), 1e-9, "the first of two shards");
 }
 
 TEST_CASE("a slowdown leaves launches alone") {

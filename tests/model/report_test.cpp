@@ -232,6 +232,24 @@ TEST_CASE("layer times of another GPU than the cluster's have a note") {
   CHECK_FALSE(notes(report_of(timed), "/cluster/gpu"));
 }
 
+TEST_CASE("an implementation's times of a compressor are noted, and methods that it lacks") {
+  // V100 workers, codecs of an H200. `ratio` has its own costs.
+  const auto is_noted = [](const std::string& compressor, const std::string& device, const std::string& text) {
+    return notes(report_of(study_of(kShapes, {"/compressor=" + compressor, "/codec/device=" + device}).points[0]),
+                 text);
+  };
+  const std::string timed =
+      "the codec of qsgd takes the times that pytorch-h200 has of it, fitted, whatever its parameters";
+  CHECK(is_noted("qsgd", "pytorch-h200", timed + "; they are of H200, and the workers are V100"));
+  CHECK_FALSE(is_noted("qsgd", "pytorch-h200", "up to twenty times"));
+  CHECK(is_noted("wangni", "pytorch-h200", "pytorch-h200 has times of some compressors, but none of wangni"));
+  CHECK(is_noted("wangni", "pytorch-h200", "up to twenty times"));
+  CHECK_FALSE(is_noted("wangni", "v100-datasheet", "has times of"));
+  CHECK_FALSE(is_noted(R"({"kind": "ratio", "ratio": 4, "encode_cost": "1ns/B"})", "pytorch-h200", "has times of"));
+  CHECK(is_noted("top-k", "grace-tensorflow-v100", "the times that grace-tensorflow-v100 has of it"));
+  CHECK_FALSE(is_noted("top-k", "grace-tensorflow-v100", "and the workers are"));
+}
+
 TEST_CASE("greedy shards that hold nothing are noted") {
   const auto note = [](int shards) {
     const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",

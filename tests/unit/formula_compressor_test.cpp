@@ -54,10 +54,16 @@ TEST_CASE("shipped methods send what their papers say") {
       {"1-bit-adam", 4612},
       // ceil(36,864/50) = 738 bins send one element each. 2 + lg 50 = 7.6 bits are a byte. And the scale, 4 B.
       {"adacomp", 742},
+      // 36,864/256 = 144 blocks, a hundredth of which is one: 1,024 B and its number.
+      {"block-top-k", 1028},
       // min(128, 64, 576) = 64 rows of 576 numbers.
       {"galore", 64 * 576 * 4},
+      // A byte an element, and the step of the codebook, 4 B.
+      {"lpc-svrg", 36868},
       // Two levels are a bit an element; the smallest and the largest take 4 B each: 4,608 + 8.
       {"rotated-quantization", 4616},
+      // 5 rows of ceil(368.64) = 369 counters, then 4 candidates for each of floor(36.864) = 36 elements, 4 B each.
+      {"sketched-sgd", 5 * 369 * 4 + 4 * 36 * 4},
       // 368 elements of 8.108 + 1 bits: ceil(3,351.744/8) = 419, and the mean, 4 B.
       {"stc", 423},
       // round(36.864) = 37 words of 4 B.

@@ -2,6 +2,7 @@
 #include "models/compressor/timed_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -67,6 +68,7 @@ TEST_CASE("votes: decoded signs are added, and one kernel takes the sum's sign")
   const CodecPlan plan = timed_plan(SignSgd{.error_feedback = false}, kVectors, 3, timed);
   const double sum = 3 * 101e-6 + 2 * (kLaunch + 1000 * kAdd) + kLaunch + 1000 * 10e-12;
   require_close(sum, time(decode_kernels(plan, 3), timed), 1e-12, "three messages");
+  require_close(101e-6, time(decode_kernels(plan, 1), timed), 1e-12, "one message, which is a vote already");
   require_close(sum + 3.002e-3, time(recode_kernels(plan, 3), timed), 1e-12, "three messages, their sum encoded");
 }
 
@@ -92,6 +94,26 @@ TEST_CASE("low-rank methods encode each matrix, and vectors not at all") {
   require_close(201.2e-6, time(sum_kernels(plan, 8), timed), 1e-12, "decoding: 2 · 100 us + 1200 · 1 ns");
   require_close(201.2e-6 + kLaunch + 1200 * kAdd, time(plan.remember, timed), 1e-12, "the own message");
   CHECK(time(encode_kernels(timed_plan(method, std::span(group).subspan(1, 1), 8, timed)), timed) == 0);
+}
+
+TEST_CASE("a share of the data leaves the time of a tensor as it is") {
+  // Half of 1000 elements: 100 us + 500 · 1 ns.
+  const CodecRates timed = rates("top-k");
+  std::vector<CodecKernel> decode =
+      timed_plan(TopK{.ratio = 0.01, .error_feedback = false}, kVectors, 2, timed).decode.first;
+  REQUIRE(decode.size() == 1);
+  decode.front().fixed *= 0.5;
+  require_close(100.5e-6, time(decode, timed), 1e-12, "decoding");
+}
+
+TEST_CASE("formulas that list messages alone have codes, too") {
+  const Compressor method = read_compressor(Json::parse(R"json({"kind": "formula", "method": {
+      "name": "bare", "class": "sparsification",
+      "stages": [{"messages": [{"what": "codes", "carried": "gathered", "bytes": "elements * 1 B"}]}]}})json"));
+  const CodecRates timed = rates("bare");
+  const CodecPlan plan = timed_plan(method, kVectors, 2, timed);
+  require_close(3.002e-3, time(encode_kernels(plan), timed), 1e-12, "encoding");
+  require_close(2 * 101e-6 + kLaunch + 1000 * kAdd, time(decode_kernels(plan, 2), timed), 1e-12, "two messages");
 }
 
 TEST_CASE("a hop of a ring decodes, adds and encodes") {
