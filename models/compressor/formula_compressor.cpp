@@ -164,9 +164,11 @@ class Evaluation {
 
   void decode(CodecPlan& plan) {
     const Bytes dense = tensor_.dense();
-    plan.decode = {kernels(method_.decode.first, "decode/first"), kernels(method_.decode.further, "decode/further"),
-                   kernels(method_.decode.together, "decode/together"),
-                   kernels(method_.decode.finish, "decode/finish")};
+    plan.decode = {.first = kernels(method_.decode.first, "decode/first"),
+                   .further = kernels(method_.decode.further, "decode/further"),
+                   .together = kernels(method_.decode.together, "decode/together"),
+                   .vote = {},
+                   .finish = kernels(method_.decode.finish, "decode/finish")};
     if (plan.decode.first.empty()) plan.decode.first = {sweep("decode", payload(plan), dense, tensor_, 1)};
     if (!plan.decode.further.empty() || plan.summable()) return;
     plan.decode.further = plan.decode.first;

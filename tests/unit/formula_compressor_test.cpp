@@ -125,6 +125,21 @@ TEST_CASE("what is left out has a default") {
   CHECK(plan.decode.further.size() == 2);
 }
 
+TEST_CASE("kernels at the end run once, whatever the number of messages") {
+  // 36,864 elements read and written once more: 2 · 147,456 B.
+  Json json = top_k();
+  json["method"]["decode"]["finish"] =
+      Json::array({{{"kernel", "scale"}, {"reads", "elements * element"}, {"writes", "elements * element"}}});
+  const CodecPlan plan = make_plan(read_compressor(json), kMatrix);
+  for (const int p : {1, 8}) {
+    const std::vector<CodecKernel> decode = sum_kernels(plan, p);
+    REQUIRE_FALSE(decode.empty());
+    CHECK(decode.back().kernel == "scale");
+    CHECK(decode.back().read + decode.back().written == Bytes(294912));
+    CHECK(decode.back().repeats == 1);
+  }
+}
+
 TEST_CASE("a formula that fails for a bucket alone is no 0") {
   Json json = top_k();
   json["method"]["stages"][0]["messages"][0]["bytes"] = "(10000 - elements) * k * 1 B";
