@@ -51,7 +51,7 @@ TEST_CASE("samples are drawn evenly") {
   std::vector<float> x(37);
   for (int i = 0; i < 37; ++i) x[i] = static_cast<float>(i - 18);
   std::vector<int> positive(19);
-  for (std::uint64_t j = 0; j < 200000; ++j) ++positive[sign_sample(x.data(), 37, 1, 5, j)];
+  for (std::uint64_t j = 0; j < 200000; ++j) ++positive[static_cast<std::size_t>(sign_sample(x.data(), 37, 1, 5, j))];
   CHECK(positive[0] <= 5);  // no positive element in 32 draws: (19/37)^32 = 5.4e-10 of them
   for (std::size_t value = 1; value < 19; ++value) {
     INFO("drawn " << positive[value] << " times, expected 11111.1");
