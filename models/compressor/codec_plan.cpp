@@ -74,8 +74,8 @@ std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p) {
 Seconds price(const std::vector<CodecKernel>& kernels, const CodecRates& rates) {
   Seconds sum{};
   for (const CodecKernel& one : kernels) {
-    if (one.fixed + one.start > Seconds{}) {
-      sum += (one.fixed + one.start) * one.repeats;
+    if (one.known() > Seconds{}) {
+      sum += one.known() * one.repeats;
       continue;
     }
     const auto known = rates.measured.find(one.kernel);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct CodecKernel {
   double repeats = 1;
   Seconds fixed{};  ///< above 0: the time is known; launch and rates do not apply
   Seconds start{};  ///< the same, for a time that a share of the data leaves as it is
+
+  [[nodiscard]] Seconds known() const { return fixed + start; }
 };
 
 inline constexpr double kRandomFlops = 10;
@@ -98,12 +101,12 @@ std::vector<CodecKernel> sum_kernels(const CodecPlan& plan, int p);
 /// The same, followed by encoding of the sum, with its own error feedback.
 std::vector<CodecKernel> recode_kernels(const CodecPlan& plan, int p);
 
-/// The rates of a device for codecs: one set for all kernels, and others for measured kernels.
+/// The rates of a device for one method's codec: one set for all kernels, and others for measured kernels.
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
-  double slowdown = 1;                                      ///< factor on every kernel, beyond its launch
-  std::map<std::string, CodecEntry, std::less<>> codecs{};  ///< by method, in place of its kernels
+  double slowdown = 1;                ///< factor on every kernel, beyond its launch
+  std::optional<CodecEntry> codec{};  ///< an implementation's times of the method, in place of its kernels
 };
 
 /// Sum over kernels of repeats · (t(0, 0) + slowdown · (t(read + written, flops) - t(0, 0))): launches take the same time

@@ -21,7 +21,7 @@ CodecRates codec_rates(const DeviceProfile& profile, std::string_view method) {
   for (const KernelEntry& kernel : profile.kernels)
     if (kernel.name.ends_with(own))
       rates.measured[kernel.name.substr(0, kernel.name.size() - own.size())] = rates_of(kernel, rates.all);
-  for (const CodecEntry& codec : profile.codecs) rates.codecs[codec.method] = codec;
+  if (const CodecEntry* codec = find_codec(profile, method)) rates.codec = *codec;
   return rates;
 }
 
@@ -41,7 +41,7 @@ std::optional<Evidence> evidence_of_codec(const DeviceProfile& profile, const Co
   }
   Evidence weakest = Evidence::measured;
   for (const CodecKernel& kernel : kernels) {
-    if (kernel.fixed + kernel.start > Seconds{}) continue;
+    if (kernel.known() > Seconds{}) continue;
     const KernelEntry* entry = find_codec_kernel(profile, kernel.kernel, name_of(compressor));
     if (entry == nullptr || entry->evidence == Evidence::assumed) return {};
     if (entry->evidence != Evidence::measured) weakest = Evidence::transferred;

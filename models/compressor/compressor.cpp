@@ -206,12 +206,7 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group,
     for (const Tensor& tensor : group) merge(fused, make_plan(compressor, tensor, workers));
     return fused;
   }
-  Tensor flat{{0}};
-  for (const Tensor& tensor : group) {
-    flat.shape[0] += tensor.elements();
-    flat.dtype = tensor.dtype;
-  }
-  return make_plan(compressor, flat, workers);
+  return make_plan(compressor, flattened(group), workers);
 }
 
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
@@ -224,14 +219,8 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
 }
 
-std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers) {
-  const CodecPlan plan = make_plan(compressor, slice, workers);
-  if (!plan.recodable)
-    throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", name_of(compressor)));
-  return hop_kernels(plan, slice);
-}
-
 std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice) {
+  if (!plan.recodable) throw std::invalid_argument("a method whose sums cannot be encoded again inside a collective");
   std::vector<CodecKernel> kernels = plan.decode.further;
   if (kernels.empty()) {  // even summable codes become dense here
     kernels = plan.decode.first;

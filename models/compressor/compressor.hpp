@@ -73,12 +73,9 @@ struct CompressorTraits {
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 
 /// The work of one hop of a ring's reduce-scatter with compression inside the collective (Pipe-SGD). A hop decodes the
-/// received slice, adds it to the own slice and encodes the sum. The message is the payload of make_plan(compressor,
-/// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
-/// @throws std::invalid_argument unless the method is recodable
-std::vector<CodecKernel> hop_kernels(const Compressor& compressor, const Tensor& slice, int workers = 1);
-/// The same, from the slice's plan.
-/// @pre plan.recodable
+/// received slice, adds it to the own slice and encodes the sum. The message is the payload of the slice's plan. With a
+/// scale, it is slightly more than 1/p of the tensor's payload.
+/// @throws std::invalid_argument unless the plan is recodable
 std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice);
 
 /// The faults of the compressor, or of its use on these tensors. The compressor's fields may be outside their limits or

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "models/part/workload_table.hpp"
@@ -27,5 +28,12 @@ struct Tensor {
   /// Bytes of the uncompressed tensor.
   [[nodiscard]] Bytes dense() const { return static_cast<double>(elements()) * size_of(dtype); }
 };
+
+/// All elements of a group of tensors, which have one type, as a flat tensor.
+inline Tensor flattened(std::span<const Tensor> group) {
+  Tensor flat{{0}, group.front().dtype};
+  for (const Tensor& tensor : group) flat.shape.front() += tensor.elements();
+  return flat;
+}
 
 }  // namespace stepcast

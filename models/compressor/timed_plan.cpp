@@ -12,16 +12,16 @@ namespace {
 bool has_codes(const CodecPlan& plan) { return !plan.decode.first.empty() || !plan.decode.together.empty(); }
 
 /// The tensors that the method encodes: matrices one by one, all others as one vector.
-std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor> group, int workers) {
+/// @param plan  of the group
+std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor> group, int workers,
+                            const CodecPlan& plan) {
   std::vector<Tensor> found;
-  if (works_on_matrices(compressor)) {
-    for (const Tensor& tensor : group)
-      if (has_codes(make_plan(compressor, tensor, workers))) found.push_back(tensor);
+  if (!works_on_matrices(compressor)) {
+    if (has_codes(plan)) found.push_back(flattened(group));
     return found;
   }
-  if (!has_codes(make_plan(compressor, group, workers))) return found;
-  found = {Tensor{{0}, group.front().dtype}};
-  for (const Tensor& tensor : group) found.front().shape.front() += tensor.elements();
+  for (const Tensor& tensor : group)
+    if (has_codes(make_plan(compressor, tensor, workers))) found.push_back(tensor);
   return found;
 }
 
@@ -33,7 +33,7 @@ std::vector<CodecKernel> known(const char* name, const Times& times, const std::
     kernel.start += times.per_tensor;
     kernel.fixed += times.per_element * static_cast<double>(tensor.elements());
   }
-  if (kernel.start + kernel.fixed == Seconds{}) return {};
+  if (kernel.known() == Seconds{}) return {};
   return {kernel};
 }
 
@@ -42,18 +42,17 @@ std::vector<CodecKernel> known(const char* name, const Times& times, const std::
 CodecPlan timed_plan(const Compressor& compressor, std::span<const Tensor> group, int workers,
                      const CodecRates& rates) {
   CodecPlan plan = make_plan(compressor, group, workers);
-  const auto entry = rates.codecs.find(name_of(compressor));
-  if (entry == rates.codecs.end() || !entry->second.decode) return plan;
-  const std::vector<Tensor> tensors = encoded(compressor, group, workers);
+  if (!rates.codec || !rates.codec->decode) return plan;
+  const std::vector<Tensor> tensors = encoded(compressor, group, workers, plan);
   if (tensors.empty()) return plan;
 
-  Tensor all{{0}, tensors.front().dtype};
-  for (const Tensor& tensor : tensors) all.shape.front() += tensor.elements();
+  const CodecEntry& codec = *rates.codec;
+  const Tensor all = flattened(tensors);
   const Bytes dense = all.dense();
-  const std::vector<CodecKernel> decode = known("decode", *entry->second.decode, tensors);
+  const std::vector<CodecKernel> decode = known("decode", *codec.decode, tensors);
 
   for (Stage& stage : plan.stages) stage.encode.clear();
-  plan.stages.front().encode = known("encode", entry->second, tensors);
+  plan.stages.front().encode = known("encode", codec, tensors);
   std::vector<CodecKernel> further = decode;
   further.push_back(sweep("add", 2.0 * dense, dense, all, 1));
   plan.decode.first = decode;
@@ -63,7 +62,7 @@ CodecPlan timed_plan(const Compressor& compressor, std::span<const Tensor> group
     plan.decode.vote = {sweep("sign", dense, dense, all, 1)};
     plan.decode.finish.clear();
   }
-  if (entry->second.error_feedback) {
+  if (codec.error_feedback) {
     plan.prepare.clear();
     plan.compensate.clear();
     plan.remember.clear();

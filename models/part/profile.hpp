@@ -72,14 +72,19 @@ struct MeasuredDevice {
 /// Version 1 lacks `device`, and it lacks knots, ranges, errors and spreads of entries.
 inline constexpr int kProfileVersion = 2;
 
-/// t·per_tensor + d·per_element for d elements in t tensors.
+/// The fields of a time of t·per_tensor + d·per_element for d elements in t tensors.
+template <class V, class Times>
+void describe_times(V& v, Times& x) {
+  v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
+  v.required("per_element", x.per_element, "time for each element more", non_negative);
+}
+
 struct CodecTime {
   Seconds per_tensor{}, per_element{};
 
   template <class V>
   static void describe(V& v, CodecTime& x) {
-    v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
-    v.required("per_element", x.per_element, "time for each element more", non_negative);
+    describe_times(v, x);
   }
   bool operator==(const CodecTime&) const = default;
 };
@@ -99,8 +104,7 @@ struct CodecEntry {
   template <class V>
   static void describe(V& v, CodecEntry& x) {
     v.required("method", x.method, "kind of the compressor");
-    v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
-    v.required("per_element", x.per_element, "time for each element more", non_negative);
+    describe_times(v, x);
     v.optional("decode", x.decode,
                "time to decode one message. The times above are then of encoding. Kernels add decoded messages up. "
                "null: the times above are of encoding and of decoding all that came back");

@@ -7,6 +7,7 @@
 #include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_rules.hpp"
+#include "models/scenario/device_of_codec.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/whole_tensors.hpp"
 
@@ -29,7 +30,7 @@ class CompressorChecker {
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
     if (std::holds_alternative<RatioCompressor>(s_.compressor) || !workload_) return;
-    if (!s_.codec.device && !s_.workload->profile)
+    if (!device_of_codec(s_))
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the compressor's kernels",
             "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");

@@ -8,6 +8,7 @@
 
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
+#include "models/scenario/device_of_codec.hpp"
 #include "models/scenario/neighbour_rules.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/unit/format.hpp"
@@ -222,7 +223,7 @@ class StrategyChecker {
                         x.quantized_gather->bits, x.quantized_gather->block, coded.si(), name_of(workload_->dtype),
                         exact_text(size_of(workload_->dtype))),
             "codes that are shorter");
-    if (!s_.codec.device && !s_.workload->profile)
+    if (!device_of_codec(s_))
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the kernels that encode and decode gathered parameters",
             "name the GPUs: --gpu a100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");

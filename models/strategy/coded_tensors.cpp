@@ -33,9 +33,8 @@ Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut) {
 }
 
 Tensor slice_of(const std::vector<Tensor>& group, int p) {
-  std::int64_t elements = 0;
-  for (const Tensor& tensor : group) elements += tensor.elements();
-  return {{(elements + p - 1) / p}, group.front().dtype};
+  const Tensor flat = flattened(group);
+  return {{(flat.elements() + p - 1) / p}, flat.dtype};
 }
 
 CodecPlan plan_of(const GraphInput& input, std::span<const Tensor> group, int workers) {
@@ -44,12 +43,11 @@ CodecPlan plan_of(const GraphInput& input, std::span<const Tensor> group, int wo
 }
 
 std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g) {
-  if (!input.rates) return {};
-  const auto known = input.rates->codecs.find(name_of(input.compressor));
-  if (known == input.rates->codecs.end() || known->second.decode) return {};
+  if (!input.rates || !input.rates->codec || input.rates->codec->decode) return {};
+  const CodecEntry& whole = *input.rates->codec;
   Seconds sum{};
   for (const Tensor& tensor : tensors)
-    sum += known->second.per_tensor + known->second.per_element * (static_cast<double>(tensor.elements()) / g);
+    sum += whole.per_tensor + whole.per_element * (static_cast<double>(tensor.elements()) / g);
   return sum;
 }
 

@@ -249,7 +249,7 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
       const CodecPlan whole = make_plan(method, Tensor{{1000, 1000}}), part = make_plan(method, slice);
       // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes. Error feedback adds and remembers whole
       // vectors.
-      const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_kernels(method, slice));
+      const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_kernels(part, slice));
       require_close(
           0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_kernels(whole, 1)),
           step_time(scenario(p, carried_by(Carrier::in_collective), method), w), 1e-9,

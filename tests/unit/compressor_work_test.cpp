@@ -291,17 +291,19 @@ TEST_CASE("methods whose slices can be summed and encoded again at the same size
 }
 
 TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
-  const auto halves = hop_kernels(Fp16{}, kTensor);
+  const auto halves = hop_kernels(make_plan(Fp16{}, kTensor), kTensor);
   REQUIRE(halves.size() == 3);
   require_kernel(halves[0], "cast", 2000, 4000);
   require_kernel(halves[1], "add", 8000, 4000);
   require_kernel(halves[2], "cast", 4000, 2000);
-  const auto bytes = hop_kernels(EightBit{.error_feedback = true}, kTensor);  // the residual is no business of a hop
+  const auto bytes = hop_kernels(make_plan(EightBit{.error_feedback = true}, kTensor),
+                                 kTensor);  // the residual is no business of a hop
   REQUIRE(bytes.size() == 3);
   require_kernel(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
   require_kernel(bytes[1], "max-abs", 4000, 4);
   require_kernel(bytes[2], "quantize", 4000, 1004);
-  CHECK_THROWS_AS(hop_kernels(TopK{}, kTensor), std::invalid_argument);
+  CHECK_THROWS_AS(hop_kernels(make_plan(TopK{}, kTensor), kTensor), std::invalid_argument);
   // Halves that are halves already need no codec, so there is nothing to put inside the collective.
-  CHECK_THROWS_AS(hop_kernels(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
+  const Tensor half{{1000}, Dtype::fp16};
+  CHECK_THROWS_AS(hop_kernels(make_plan(Fp16{}, half), half), std::invalid_argument);
 }

@@ -1,4 +1,5 @@
 // An implementation's times of encoding and decoding take the place of a method's kernels; messages stay.
+#include "models/compressor/codec_rates.hpp"
 #include "models/compressor/timed_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -20,7 +21,7 @@ CodecRates rates(std::string method, bool error_feedback = false) {
   CodecEntry entry = kEntry;
   entry.method = method;
   entry.error_feedback = error_feedback;
-  rates.codecs[method] = entry;
+  rates.codec = entry;
   return rates;
 }
 
@@ -130,9 +131,18 @@ TEST_CASE("other methods, and times of the whole codec, leave the plan as it is"
     return time(encode_kernels(plan), with) == time(encode_kernels(own), with) &&
            time(decode_kernels(plan, 4), with) == time(decode_kernels(own, 4), with);
   };
-  CHECK(same(rates("qsgd")));
+  const auto of_profile = [](const std::string& timed) {
+    DeviceProfile profile;
+    profile.peaks = {{Dtype::fp32, 10_TFLOPS, Evidence::assumed, "test"}};
+    profile.memory_bandwidth.value = 1000_GBps;
+    profile.codecs = {kEntry};
+    profile.codecs.front().method = timed;
+    return codec_rates(profile, "top-k");
+  };
+  CHECK(same(of_profile("qsgd")));
+  CHECK_FALSE(same(of_profile("top-k")));
   CodecRates whole = rates("top-k");
-  whole.codecs.at("top-k").decode.reset();
+  whole.codec->decode.reset();
   CHECK(same(whole));
   CHECK_FALSE(same(rates("top-k")));
 }
