@@ -3,13 +3,7 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define STEPCAST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STEPCAST_SANITIZED 1
-#endif
-#endif
+#include "tests/support/sanitized.hpp"
 
 #ifdef STEPCAST_SANITIZED
 #include <sanitizer/asan_interface.h>
@@ -18,8 +12,9 @@
 
 namespace stepcast::emulator {
 
+using test::kSanitized;
+
 #ifdef STEPCAST_SANITIZED
-inline constexpr bool kSanitized = true;
 inline void poison(const void* data, std::size_t bytes) { __asan_poison_memory_region(data, bytes); }
 inline void unpoison(const void* data, std::size_t bytes) { __asan_unpoison_memory_region(data, bytes); }
 inline void start_switch(void** fake, const void* stack, std::size_t bytes) {
@@ -29,7 +24,6 @@ inline void finish_switch(void* fake, const void** stack, std::size_t* bytes) {
   __sanitizer_finish_switch_fiber(fake, stack, bytes);
 }
 #else
-inline constexpr bool kSanitized = false;
 inline void poison(const void*, std::size_t) {}
 inline void unpoison(const void*, std::size_t) {}
 inline void start_switch(void**, const void*, std::size_t) {}

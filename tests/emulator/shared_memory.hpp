@@ -41,7 +41,11 @@ class SharedMemory {
     std::vector<Line> lines;
     std::size_t bytes = 0;
 
-    std::byte* data() { return lines[1].bytes; }
+    /// The variable, after a line of guard. All lines are one run of bytes.
+    std::byte* data() { return reinterpret_cast<std::byte*>(lines.data()) + sizeof(Line); }
+    [[nodiscard]] const std::byte* data() const {
+      return reinterpret_cast<const std::byte*>(lines.data()) + sizeof(Line);
+    }
     [[nodiscard]] std::size_t behind() const { return (lines.size() - 1) * sizeof(Line) - bytes; }
     void begin(std::size_t size) {
       if (lines.empty()) {
@@ -53,7 +57,7 @@ class SharedMemory {
       fill_unwritten(data(), bytes);
     }
     [[nodiscard]] bool intact() const {
-      return is_intact(lines[0].bytes, sizeof(Line)) && is_intact(lines[1].bytes + bytes, behind());
+      return is_intact(lines[0].bytes, sizeof(Line)) && is_intact(data() + bytes, behind());
     }
   };
 

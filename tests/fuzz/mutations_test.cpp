@@ -32,6 +32,7 @@
 #include "models/workload/workload.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/reader/shipped.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace {
 
@@ -276,11 +277,11 @@ int main(int argc, char** argv) {
   if (argc <= first_argument) return std::fprintf(stderr, "mutations_test COUNT [SEED] | only I [SEED]\n"), 2;
   const std::size_t number = std::stoull(argv[first_argument]);
   const std::size_t seed = argc > first_argument + 1 ? std::stoull(argv[first_argument + 1]) : 1;
-#if !defined(__SANITIZE_ADDRESS__)
-  const rlimit memory{kMostMemory, kMostMemory};
-  ::setrlimit(RLIMIT_AS, &memory);
-  tell_crashes();
-#endif
+  if (!kSanitized) {  // AddressSanitizer reserves terabytes, and tells crashes itself
+    const rlimit memory{kMostMemory, kMostMemory};
+    ::setrlimit(RLIMIT_AS, &memory);
+    tell_crashes();
+  }
   const Folder library;
   fill_library(library);
   const std::vector<Seed> all = seeds(STEPCAST_TRANSCRIPTS);
