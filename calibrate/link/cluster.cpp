@@ -239,29 +239,30 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
   cluster.protocols = links.protocols;
   cluster.algorithms = algorithms_of(fits);
   const auto [least, most] = fitted_sizes(fits);
-  cluster.description = fmt::format(
+  std::string description = fmt::format(
       "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and "
       "copying cannot be separated from bandwidth and are part of it. "
       "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, for known "
       "sizes of regime changes.",
       human_text(least, 3), human_text(most, 3), texts(alpha), texts(beta), setup_text(from, joint.tells_setup));
   if (links.buffer > 0)
-    cluster.description +=
+    description +=
         " The part of the time that grows with the buffer, but not with the share of it that goes over a link, is the "
         "collective's cost a byte.";
   if (!links.protocols.empty())
-    cluster.description += fmt::format(
+    description += fmt::format(
         " Times follow {} protocols, and a collective uses the fastest; their names in the library are unknown. The "
         "links have the best latency and the best bandwidth among them, and S is the least.",
         links.protocols.size());
-  if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, links);
+  if (makes_nodes(from)) description += set_nodes(cluster, from, links);
   if (!from.collectives.empty()) {
-    cluster.description += cautions(from);
+    description += cautions(from);
     if (const BenchmarkFit& first = *from.collectives.front();
         first.algorithm == Algorithm::double_binary_tree || first.is_of_trees())
-      cluster.description +=
+      description +=
           fmt::format(" Its pipeline_segments are {}.", first.segments ? std::to_string(*first.segments) : "auto");
   }
+  cluster.description = description;
   for (const BenchmarkFit& fit : fits)
     for (const RangeFit& range : fit.ranges) cluster.fits.push_back(entry_of(fit, range));
   return cluster;

@@ -23,9 +23,11 @@ Algorithm default_algorithm(Operation operation) {
   throw std::invalid_argument(fmt::format("there is no algorithm for {}", name_of(operation)));
 }
 
-/// Whether it runs over two kinds of links. NCCL's trees do, too, but come with a run inside one host (cluster.cpp).
+/// Whether it runs over two kinds of links, or needs switches that add up. NCCL's trees have two kinds, too, but come
+/// with a run inside one host (cluster.cpp).
 bool is_left_out(Algorithm algorithm) {
-  return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring;
+  return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring ||
+         algorithm == Algorithm::in_network;
 }
 
 std::string algorithms_of(Operation operation) {

@@ -40,6 +40,10 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S",
      "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce,
      hierarchical::all_reduce_cost},
+    {all_reduce, Algorithm::in_network,
+     "α + nβ/f + S, α the way to the root of the switches and back, f in_network_factor",
+     "Sapio et al. 2021 (SwitchML), Graham et al. 2016 (SHARP); derived in in_network.cpp", in_network::all_reduce,
+     in_network::all_reduce_cost},
     {all_gather, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + S, ᾱ the mean over the ring's hops", "Thakur 2005",
      ring::all_gather, ring::all_gather_cost},
     {all_gather, Algorithm::multi_ring,
@@ -73,7 +77,7 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 };
 
 constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling,
-                                            Algorithm::double_binary_tree};
+                                            Algorithm::double_binary_tree, Algorithm::in_network};
 constexpr Algorithm kGathersBetween[] = {Algorithm::ring, Algorithm::recursive_doubling};
 
 }  // namespace

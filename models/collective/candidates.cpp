@@ -116,7 +116,7 @@ std::vector<CollectiveCall> Candidates::all_of(Operation operation, std::span<co
   const auto add = [&](std::span<const Algorithm> having, bool copies) {
     for (const CollectiveAlgorithm& entry : collective_algorithms())
       if (entry.operation == operation && may_choose(having, entry.algorithm, operation) && why_not(entry).empty() &&
-          (copies || is_of_its_own(entry)))
+          switches_can(entry.algorithm) && (copies || is_of_its_own(entry)))
         for (CollectiveCall& call : of(entry)) all.push_back(call);
   };
   add(library, false);
@@ -191,7 +191,8 @@ void Candidates::add_hierarchical(CollectiveCall call, int g, std::vector<Collec
   call.parameters.group_size = g;
   call.parameters.group_fits = fits_a_machine(g);
   for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
-    if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
+    if (choice.between_groups == Algorithm::automatic ? !switches_can(between, g) : choice.between_groups != between)
+      continue;
     call.parameters.between_groups = between;
     call.parameters.exchange_order =
         between == Algorithm::halving_doubling ? choice.exchange_order : ExchangeOrder::near_first;

@@ -52,6 +52,12 @@ struct Candidates {
   [[nodiscard]] int tree_pairs() const;
   [[nodiscard]] bool fits_a_machine(int group) const;
 
+  /// Whether the cluster's switches can carry it out, between groups of that size. In-network needs switches that add
+  /// up, and each member on a machine of its own.
+  [[nodiscard]] bool switches_can(Algorithm algorithm, int group = 1) const {
+    return algorithm != Algorithm::in_network ||
+           (prices.in_network_factor && among.stride * group % prices.workers_of_machine == 0);
+  }
   /// The reason why the algorithm cannot run; "" if it can.
   [[nodiscard]] std::string why_not(const CollectiveAlgorithm& entry) const;
   /// Whether it differs from the plain ring. One group, groups of one rank, or one ring do not.

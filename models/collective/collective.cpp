@@ -33,13 +33,15 @@ Schedule schedule_of(const CollectiveCall& call, int p) {
 
 CostTerms cost_of(const CollectiveCall& call, int p) {
   CostTerms terms = call.algorithm->cost(call.bytes, call.among.size(p), call.parameters);
-  if (call.placement == Placement::machine) terms.reroute(Path::ring, Path::inner).reroute(Path::far, Path::inner);
-  if (call.placement == Placement::spread) terms.reroute(Path::ring, Path::far);
+  if (call.placement == Placement::machine)
+    terms.reroute(Path::ring, Path::inner).reroute(Path::neighbour, Path::inner).reroute(Path::far, Path::inner);
+  if (call.placement == Placement::spread) terms.reroute(Path::ring, Path::far).reroute(Path::neighbour, Path::far);
   return terms;
 }
 
-CostTerms lower_bound(Operation operation, Bytes n, int p) {
+CostTerms lower_bound(Operation operation, Bytes n, int p, bool in_network) {
   CostTerms terms;
+  if (in_network && operation == Operation::all_reduce) return terms.add(Path::far, p > 1 ? 1 : 0, p > 1 ? n : Bytes{});
   const Bytes share = n * (p - 1) / p;
   switch (operation) {
     case Operation::all_reduce: terms.add(Path::far, ceil_log2(p), 2.0 * share).reduced = share; break;

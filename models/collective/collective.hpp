@@ -121,7 +121,8 @@ bool may_choose(std::span<const Algorithm> library, Algorithm algorithm, Operati
 
 /// The lower bounds of Chan et al. 2007 for an all-reduce of n bytes, each term separately:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations have similar bounds.
-CostTerms lower_bound(Operation operation, Bytes n, int p);
+/// @param in_network  whether switches may add up: then an all-reduce needs 1 message, n bytes, and nothing reduced
+CostTerms lower_bound(Operation operation, Bytes n, int p, bool in_network = false);
 
 // The algorithms, one file each.
 namespace ring {
@@ -164,6 +165,10 @@ namespace nccl_tree {
 Schedule all_reduce(int p, const CollectiveParameters&);
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace nccl_tree
+namespace in_network {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace in_network
 namespace binomial_tree {
 Schedule broadcast(int p, const CollectiveParameters&);
 CostTerms broadcast_cost(Bytes n, int p, const CollectiveParameters&);

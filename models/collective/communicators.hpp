@@ -64,7 +64,7 @@ Round in_each(const Round& one, const Communicators& among, int count, const Sli
   round.reserve(one.size() * static_cast<std::size_t>(count));
   for (const Message& m : one)
     for (int c = 0; c < count; ++c)
-      round.push_back({among.rank(c, m.from), among.rank(c, m.to), slice(c, m.slice), m.reduce});
+      round.push_back({among.rank(c, m.from), among.rank(c, m.to), slice(c, m.slice), m.reduce, m.in_network});
   return round;
 }
 

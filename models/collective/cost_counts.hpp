@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "models/unit/quantity.hpp"
@@ -25,10 +26,11 @@ struct CostTerms {
   std::array<double, kPaths> messages{};  ///< sequential messages, by path
   /// By path: bytes through the busiest host's link in its busier direction, summed over the rounds.
   std::array<Bytes, kPaths> wire{};
-  std::array<Bytes, kPaths> copied{};  ///< by the busiest worker's host: all of `wire` by default
-  Bytes reduced{};                     ///< added by the busiest participant
-  Bytes sent{};                        ///< by a worker, as the mean over workers; not part of the time
-  double busiest_nic = 1.0;            ///< share of the `ring` and `far` bytes that counts for NICs and switches
+  std::array<Bytes, kPaths> copied{};      ///< by the busiest worker's host: all of `wire` by default
+  std::array<Bytes, kPaths> in_network{};  ///< the part of `wire` that switches add up
+  Bytes reduced{};                         ///< added by the busiest participant
+  Bytes sent{};                            ///< by a worker, as the mean over workers; not part of the time
+  double busiest_nic = 1.0;                ///< share of the `ring` and `far` bytes that counts for NICs and switches
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -42,6 +44,7 @@ struct CostTerms {
     messages[t] += std::exchange(messages[f], 0.0);
     wire[t] += std::exchange(wire[f], Bytes{});
     copied[t] += std::exchange(copied[f], Bytes{});
+    in_network[t] += std::exchange(in_network[f], Bytes{});
     return *this;
   }
   [[nodiscard]] Bytes total_wire() const { return std::accumulate(wire.begin(), wire.end(), Bytes{}); }
@@ -62,6 +65,8 @@ struct Prices {
   std::array<SecondsPerByte, kPaths> host{};
   SecondsPerByte gamma{};
   Seconds setup{};
+  std::optional<double> in_network_factor{};  ///< of the cluster
+  int workers_of_machine = 1;                 ///< whose inner links lead to no switch that adds up
 };
 
 /// The terms of the total, separately. Set-up is S + κ·n (part/cluster.hpp). A stack adds four of them (part/stack.hpp): copies, the time that hosts add to
@@ -85,16 +90,19 @@ struct PricedCost {
 
 /// T = sum over paths of (messages·α + wire·β + copied·h) + reduced·γ + S, and 0 without any message (p = 1). On the
 /// paths that leave machines (ring and far), β is max(β·busiest_nic, min(β, β inside)). The NICs share the bytes that
-/// leave a machine, but the bytes inside it are no faster than its inner links.
+/// leave a machine, but the bytes inside it are no faster than its inner links. Bytes that switches add up take
+/// β/in_network_factor.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;
   const SecondsPerByte inner = prices.path[static_cast<int>(Path::inner)].beta;
+  const double slowed = 1.0 / prices.in_network_factor.value_or(1.0) - 1.0;
   for (int i = 0; i < kPaths; ++i) {
     const auto& [alpha, beta] = prices.path[i];
     const bool leaves = i == static_cast<int>(Path::ring) || i == static_cast<int>(Path::far);
     cost.latency += alpha * terms.messages[i];
-    cost.bandwidth += terms.wire[i] * (leaves ? std::max(beta * terms.busiest_nic, std::min(beta, inner)) : beta);
+    cost.bandwidth += (terms.wire[i] + terms.in_network[i] * slowed) *
+                      (leaves ? std::max(beta * terms.busiest_nic, std::min(beta, inner)) : beta);
     cost.copies += terms.copied[i] * prices.host[i];
   }
   cost.reduction = terms.reduced * prices.gamma;

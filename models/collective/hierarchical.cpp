@@ -49,6 +49,7 @@ CostTerms cost(Operation operation, double times, Bytes n, int p, const Collecti
   CostTerms terms;
   terms.add(parameters.group_fits ? Path::inner : Path::far, times * (g - 1), times * inside);
   terms.add(Path::far, between.total_messages(), between.total_wire());
+  for (const Bytes bytes : between.in_network) terms.in_network[static_cast<int>(Path::far)] += bytes;
   terms.reduced = between.reduced + (operation == Operation::all_gather ? Bytes{} : inside);
   terms.sent = times * inside + between.sent;
   return terms;

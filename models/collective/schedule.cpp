@@ -23,6 +23,7 @@ RoundLoad load_of(const Round& round, const HostCosts& costs) {
   std::vector<double> reduced(static_cast<std::size_t>(costs.workers));
   for (const Message& message : round) {
     load.largest = std::max(load.largest, static_cast<double>(message.slice.count));
+    load.in_network |= message.in_network;
     if (message.reduce) load.reduced = std::max(load.reduced, reduced[message.to] += message.slice.count);
   }
   return load;

@@ -26,6 +26,8 @@ struct Message {
   int to = 0;
   Slice slice;
   bool reduce = false;  ///< the receiver adds the slice to its own; otherwise it overwrites its own
+  /// Switches add up all such messages of the round that carry the same slice; each receiver gets the sum.
+  bool in_network = false;
 };
 
 using Round = std::vector<Message>;
@@ -35,6 +37,7 @@ struct RoundLoad {
   SecondsPerByte copies{};  ///< time to copy what one participant sends or receives, for each byte of a block
   double largest = 0.0;     ///< blocks of the largest message
   double reduced = 0.0;     ///< the most blocks that one participant adds
+  bool in_network = false;  ///< whether switches add the messages up
 };
 RoundLoad load_of(const Round& round, const HostCosts& costs);
 /// By rank: the time to copy what it sends, or what it receives if that is longer, for each byte of a block.

@@ -144,6 +144,9 @@ constexpr OtherWord kWords[] = {
     // Collectives.
     {"tree", "double-binary-tree", "double-binary-tree"},
     {"rabenseifner", "halving-doubling", "halving-doubling"},
+    {"sharp", "in-network", "in-network"},
+    {"collnet", "in-network", "in-network"},
+    {"switchml", "in-network", "in-network"},
     // Compressors.
     {"randk", "random-k", "random-k"},
     {"onebit", "1-bit", "1-bit"},

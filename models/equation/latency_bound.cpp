@@ -41,7 +41,9 @@ struct Latency {
     Seconds sum{};
     for (const auto& [kind, bytes] : traffic.buffers) {
       const auto& [operation, among] = kind;
-      const Seconds rounds = best * lower_bound(operation, bytes, among.size(cluster.workers)).total_messages();
+      const bool in_network = cluster.in_network_factor.has_value();
+      const Seconds rounds =
+          best * lower_bound(operation, bytes, among.size(cluster.workers), in_network).total_messages();
       // A broadcast's root may be near to all workers, and a communicator may be inside one machine.
       sum += operation == Operation::broadcast || !among.is_one() ? rounds : std::max(rounds, farthest(cluster));
     }

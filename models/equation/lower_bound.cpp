@@ -50,18 +50,19 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
     if (const auto* serve = std::get_if<ShardServe>(&task.work))
       busy[serve->shard] += serve->time * p + serve->copied * copy * remote;
   }
-  return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
+  return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end()) * (1.0 / graph.local_steps);
 }
 
 /// The load of the busiest participant: bytes on its link, bytes copied by its host, and bytes added.
 /// latency_bound covers messages that follow each other.
 struct Load {
   int p;
+  bool in_network = false;  ///< whether switches may add up
 
   CostTerms operator()(const CollectiveTraffic& traffic) const {
     CostTerms all;
     for (const auto& [kind, bytes] : traffic.buffers) {
-      const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p));
+      const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p), in_network);
       all.add(Path::far, 0, terms.total_wire());
       all.reduced += terms.reduced;
     }
@@ -100,7 +101,7 @@ Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
     return own + update * (local->outer_update_factor / (local->workers_of_replica() * local->steps));
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
-    return server->two_way ? update : Seconds{};
+    return update * ((server->steps - (server->two_way ? 0.0 : 1.0)) / server->steps);
   return own;
 }
 
@@ -125,7 +126,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const Seconds recode = recode_time(graph, cluster.workers);
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   for (const Traffic& one : traffic) {
-    const CostTerms load = std::visit(Load{cluster.workers}, one);
+    const CostTerms load = std::visit(Load{cluster.workers, cluster.in_network_factor.has_value()}, one);
     bound.reduction = std::max(bound.reduction, servers              ? busiest_shard(graph, cluster)
                                                 : recode > Seconds{} ? recode
                                                                      : load.reduced * cluster.reduction_cost);

@@ -28,6 +28,7 @@ struct Bound {
 ///
 ///     exchange                      latency       bandwidth                                            reduction
 ///     all-reduce (Chan et al. 2007) ceil(lg p)·α  2(p-1)/p·n·(β + h)                                   (p-1)/p·n·γ
+///     all-reduce in switches        α             n·(β + h)                                            0
 ///     other collectives             see lower_bound(Operation, ...) in models/collective
 ///     local SGD, rounds of H steps  an all-reduce's, each divided by H
 ///     gossip, d neighbours at most  α             d·n·(β + h)                                          d·n·γ
@@ -47,7 +48,8 @@ struct Bound {
 /// (ways_bound.hpp). This excludes asynchronous servers:
 ///
 ///     all-reduce              2(G-1)·n over the ways of all G machines or racks together, n over the narrowest one's;
-///                             communicators that share ways: the sum over all of them
+///                             communicators that share ways: the sum over all of them; in switches, n over the
+///                             narrowest one's ways alone
 ///     other collectives       similar (ways_bound.cpp)
 ///     gossip                  the messages over the busiest way
 ///     servers, equal shards   the load of the busiest way

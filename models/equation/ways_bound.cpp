@@ -37,8 +37,8 @@ std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) {
 /// over the narrowest branch's ways. A slow branch can reach this bound: it sends its buffer to a fast one, which
 /// answers with sums. All-gather: G-1 messages for each byte, and p-w of p parts into a branch of w workers;
 /// reduce-scatter is the reverse. A broadcast brings n to each branch except the root's, which sends it. An all-to-all
-/// sends w·(p-w)·n/p out of w workers.
-Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
+/// sends w·(p-w)·n/p out of w workers. Where switches may add up, only the n bytes out of each branch and into it remain.
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, bool in_network) {
   BytesPerSecond together{};
   Seconds busiest{}, gathering{}, narrowest{};
   double others = -1;  // G - 1
@@ -52,7 +52,7 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   }
   if (others < 1) return {};
   switch (operation) {
-    case Operation::all_reduce: return std::max(n * (2 * others) / together, narrowest);
+    case Operation::all_reduce: return in_network ? narrowest : std::max(n * (2 * others) / together, narrowest);
     case Operation::all_gather:
     case Operation::reduce_scatter: return std::max(n * others / together, gathering);
     case Operation::broadcast: return narrowest;
@@ -67,8 +67,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
 /// into one. Reduce-scatter moves the same out of it. An all-to-all moves at least as much as an all-gather of its n bytes:
 /// k(m-k)/m out of a branch, which is no less than (m-k)/m.
 /// @pre all ranks form one communicator, or the operation is no broadcast
-Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
-  if (among.is_one()) return through_ways(operation, n, all, p);
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among,
+                     bool in_network) {
+  if (among.is_one()) return through_ways(operation, n, all, p, in_network);
   const double m = among.members;
   const auto count = static_cast<std::size_t>(among.count(p));
   std::vector<int> spread(count), here(count);  // by communicator: number of its branches, of its members in one branch
@@ -92,6 +93,7 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
     }
   double between = 0;
   for (const int branches : spread) between += branches - 1;
+  if (in_network && operation == Operation::all_reduce) return busiest;
   return all.empty() ? Seconds{}
                      : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
 }
@@ -137,7 +139,8 @@ struct Ways {
       const auto& [operation, among] = kind;
       Seconds busiest{};
       for (const std::vector<Branch>& level : all)
-        busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among));
+        busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among,
+                                                 cluster.in_network_factor.has_value()));
       sum += busiest;
     }
     return sum;

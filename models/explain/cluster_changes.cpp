@@ -57,6 +57,8 @@ class TwiceAsGood {
     } else if constexpr (std::is_same_v<T, double>) {
       if (name == "oversubscription" && value > 1)
         add(pointer, fmt::format("{:.3g}", std::max(1.0, value / 2)), std::max(1.0, value / 2));
+      if (name == "in_network_factor" && value < 1)
+        add(pointer, fmt::format("{:.3g}", std::min(1.0, value * 2)), std::min(1.0, value * 2));
     }
   }
 

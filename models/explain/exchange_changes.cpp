@@ -6,6 +6,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/collective_rules.hpp"
 #include "models/scenario/neighbour_rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
@@ -62,7 +63,8 @@ class ExchangeChanges {
     using X = ParameterServerStrategy;
     const auto here = strategy_of(x);
     groupings(here.at(&X::exchange));
-    if (x.consistency == Consistency::synchronous && (x.shards == 1 || x.balance == ShardBalance::split))
+    if (x.consistency == Consistency::synchronous && (x.shards == 1 || x.balance == ShardBalance::split) &&
+        x.steps == 1)
       priorities(here.at(&X::exchange));
     if (x.shards > 1 && x.balance == ShardBalance::greedy)
       changes_.add(kExecution, "shards of one size", here, &X::balance, ShardBalance::split);
@@ -81,6 +83,8 @@ class ExchangeChanges {
     changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
                           AllReduceStrategy{.exchange = x.exchange});
     if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+    if (!x.exchange.priority)
+      changes_.add(kTraining, fmt::format("servers every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
   }
 
   void of(const PipelinedStrategy& x) {
@@ -181,17 +185,27 @@ class ExchangeChanges {
       if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // the same single ring
       CollectiveChoice choice;
       choice.algorithm = entry.algorithm;
+      if (choice.algorithm == Algorithm::in_network && !is_possible(choice, x.operation)) continue;
       changes_.add(kExecution, std::string(name_of(entry.algorithm)), here, &CollectiveBenchmark::collective, choice);
     }
     if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
-      for (const Algorithm between : algorithms_between(x.operation))
-        if (between != x.collective.between_groups)
+      for (const Algorithm between : algorithms_between(x.operation)) {
+        CollectiveChoice choice = x.collective;
+        choice.between_groups = between;
+        if (between != x.collective.between_groups &&
+            (between != Algorithm::in_network || is_possible(choice, x.operation)))
           changes_.add(kExecution, fmt::format("{} between groups", name_of(between)),
                        here.at(&CollectiveBenchmark::collective), &CollectiveChoice::between_groups, between);
+      }
     cheapest(here);
   }
 
  private:
+  [[nodiscard]] bool is_possible(const CollectiveChoice& choice, Operation operation) const {
+    std::vector<Fault> faults;
+    check_collective(choice, operation, s_.cluster, "", faults);
+    return faults.empty();
+  }
   static std::string steps_text(int steps) { return steps == 1 ? "step" : fmt::format("{} steps", steps); }
 
   void islands(const LocalSgdStrategy& x) {

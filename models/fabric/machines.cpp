@@ -24,13 +24,14 @@ std::vector<int> partial_products(const std::vector<int>& factors) {
 
 /// A topology without an overload here does not compile.
 struct TraitsOf {
-  TopologyTraits operator()(const Star&) const { return {}; }
+  TopologyTraits operator()(const Star&) const { return {.is_tree = true}; }
   TopologyTraits operator()(const Nodes& t) const {
-    return {.levels = t.racks ? std::vector{t.gpus_per_node * t.racks->nodes_per_rack} : std::vector<int>{}};
+    return {.levels = t.racks ? std::vector{t.gpus_per_node * t.racks->nodes_per_rack} : std::vector<int>{},
+            .is_tree = true};
   }
-  TopologyTraits operator()(const Racks&) const { return {}; }
+  TopologyTraits operator()(const Racks&) const { return {.is_tree = true}; }
   TopologyTraits operator()(const FatTree& t) const {
-    return {.levels = partial_products(t.down), .has_inner_hops = true};
+    return {.levels = partial_products(t.down), .is_tree = true, .has_inner_hops = true};
   }
   TopologyTraits operator()(const Torus& t) const {
     return {.levels = partial_products(t.dimensions), .has_inner_hops = true, .servers_settle_slowly = true};

@@ -11,6 +11,7 @@ namespace stepcast {
 /// Properties that rooms above ask of a topology, instead of its name.
 struct TopologyTraits {
   std::vector<int> levels{};    ///< workers in a group of each level, without the largest
+  bool is_tree = false;         ///< its switches are a tree, at whose root a sum of all hosts can be made
   bool has_inner_hops = false;  ///< messages cross several links between switches or hosts
   /// Steps with servers approach their period over many steps, since workers wait for links that differ.
   bool servers_settle_slowly = false;

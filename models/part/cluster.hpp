@@ -329,7 +329,7 @@ struct Choices<RingLatency> {
 
 struct Cluster {
   std::string name;
-  std::string description{};
+  Shared<std::string> description{};
   Shared<std::string> gpu{};
   int workers = 1;
   int gpus_per_worker = 1;
@@ -344,6 +344,7 @@ struct Cluster {
   std::vector<Protocol> protocols{};
   std::vector<Algorithm> algorithms{};
   RingLatency ring_latency = RingLatency::mean;
+  std::optional<double> in_network_factor{};
   Shared<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
   Stack stack{};  ///< of the scenario: not a field of a cluster's document
@@ -351,7 +352,7 @@ struct Cluster {
   template <class V>
   static void describe(V& v, Cluster& x) {
     v.optional("name", x.name, "its name in tables");
-    v.optional("description", x.description, "source of its numbers");
+    v.optional("description", x.description, "source of its numbers; null: not said");
     v.optional("gpu", x.gpu,
                "device profile of its GPUs, by name or path, such as h100. A workload with shapes uses it "
                "by default, and a note tells if it names another GPU's profile; null: any GPU");
@@ -380,6 +381,11 @@ struct Cluster {
         "algorithms", x.algorithms,
         "collective algorithms of its library: auto chooses among those that have the operation, if any; none: among "
         "all");
+    v.optional(
+        "in_network_factor", x.in_network_factor,
+        "rate at which the switches between its hosts add up messages, over that of its links: 1 is line rate. All-reduces may then "
+        "be in-network (SHARP, SwitchML); null: its switches only forward",
+        Limits{0.0, true, 1.0});
     v.optional("ring_latency", x.ring_latency, "the latency that a ring's message waits for, if its hops differ");
     v.optional("prices", x.prices,
                "prices of its hosts, which add the cost of a million samples and of a run to reports; null: unknown");

@@ -16,6 +16,7 @@ enum class Algorithm : std::uint8_t {
   nccl_tree,
   reduce_broadcast,
   hierarchical,
+  in_network,
   bruck,
   pairwise,
   binomial_tree,
@@ -43,6 +44,8 @@ struct Choices<Algorithm> {
           "hierarchical", Algorithm::hierarchical,
           "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather "
           "inside, or the steps of these that the collective needs"},
+      Choice<Algorithm>{"in-network", Algorithm::in_network,
+                        "the switches add up: each worker sends its n bytes and receives the sum (SHARP, SwitchML)"},
       Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
       Choice<Algorithm>{"pairwise", Algorithm::pairwise, "all-to-all in p-1 rounds: in round r with the ranks r away"},
       Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
@@ -100,7 +103,7 @@ struct CollectiveChoice {
                between(1, 65536));
     v.optional("between", x.between_groups,
                "hierarchical: the algorithm between groups: ring or recursive-doubling, for an all-reduce also "
-               "halving-doubling or double-binary-tree; auto: the cheapest by the equations");
+               "halving-doubling, double-binary-tree or in-network; auto: the cheapest by the equations");
     v.optional("exchange_order", x.exchange_order,
                "halving-doubling, alone or between groups: which partner each rank exchanges with first");
   }

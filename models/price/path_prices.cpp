@@ -68,6 +68,8 @@ Prices collective_prices(const Cluster& cluster) {
   prices.host[static_cast<int>(Path::shard)] = costs.between;
   prices.gamma = cluster.reduction_cost;
   prices.setup = cluster.collective_cost;
+  prices.in_network_factor = cluster.in_network_factor;
+  prices.workers_of_machine = costs.workers_of_machine;
   const PathPrice link = worst_link(cluster);
   auto& [neighbour, ring, far, inner, shard] = prices.path;
   neighbour = far = inner = shard = link;

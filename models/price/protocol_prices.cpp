@@ -84,6 +84,7 @@ ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around
 PricedCost ProtocolPrices::time_of(const PricedRound& round, Bytes block, Seconds wire) const {
   const Seconds latency = round.flows->latency(), copies = block * round.load.copies;
   const double share = slice_share(cluster_.stack, block * round.load.largest);
+  wire *= slowed(round);
   const RoundPace bare = pace_of(latency, wire, {}, share), pace = pace_of(latency, wire, copies, share);
   const auto all = [&](const RoundPace& one) {
     return one.next * round.times + (round.has_last ? one.last - one.next : Seconds{});
@@ -140,10 +141,10 @@ std::vector<bool> ProtocolPrices::followed(PricedRounds& all, Bytes bytes) const
   for (const PricedRound& round : all.rounds) {
     const Bytes block = all.block(round, bytes);
     const Seconds least = round.flows->least_wire(block);
-    sum += (round.flows->latency() + least) * round.times;
+    sum += (round.flows->latency() + least * slowed(round)) * round.times;
     exact.push_back(round.flows->is_closed() || (small && follow(all, round)));
     if (exact.back()) continue;
-    const Seconds gap = (round.flows->most_wire(block) - least) * round.times;
+    const Seconds gap = (round.flows->most_wire(block) - least) * (slowed(round) * round.times);
     left += gap;
     if (!small) open.push_back({exact.size() - 1, gap});
   }
@@ -175,7 +176,7 @@ ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, con
     const Seconds least = round.flows->least_wire(block), most = round.flows->most_wire(block);
     sum.cost += time_of(round, block, (least + most) / 2.0);
     // A round's time grows with that on the wire, but no faster.
-    sum.slack += (most - least) / 2.0 * round.times;
+    sum.slack += (most - least) / 2.0 * (slowed(round) * round.times);
   }
   return sum;
 }

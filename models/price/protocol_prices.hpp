@@ -80,7 +80,12 @@ class ProtocolPrices {
   [[nodiscard]] PricedRounds& rounds_of(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRound& round(PricedRounds& all, std::size_t i) const;
   [[nodiscard]] PricedRound priced(Round round, bool goes_around) const;
-  /// A round's time, and the whole of its rounds', if each is on the wire for `wire` after the latency of `flows`.
+  /// How much longer the round is on the wire because of switches that add up at less than line rate.
+  [[nodiscard]] double slowed(const PricedRound& round) const {
+    return round.load.in_network ? 1.0 / cluster_.in_network_factor.value_or(1.0) : 1.0;
+  }
+  /// A round's time, and the whole of its rounds', if each is on the wire for `wire` after the latency of `flows`, or
+  /// longer if switches add up at less than line rate.
   [[nodiscard]] PricedCost time_of(const PricedRound& round, Bytes block, Seconds wire) const;
   bool follow(const PricedRounds& all, const PricedRound& round) const;
   [[nodiscard]] std::vector<bool> followed(PricedRounds& all, Bytes bytes) const;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/machines.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -21,6 +23,7 @@ class ClusterChecker {
     groups();
     protocols();
     algorithms();
+    switches();
   }
 
  private:
@@ -139,6 +142,20 @@ class ClusterChecker {
         fault(fmt::format("/cluster/algorithms/{}", i),
               fmt::format("\"{}\"{}", name_of(all[i]), all[i] == Algorithm::automatic ? "" : " a second time"),
               "the name of an algorithm, each once", "[] has all of them");
+  }
+
+  /// In-network sums go up a tree of switches and down again.
+  void switches() {
+    const Cluster& c = s_.cluster;
+    if (!c.in_network_factor) return;
+    if (std::any_of(c.groups.begin(), c.groups.end(), [](const WorkerGroup& g) { return g.latency.has_value(); }))
+      fault("/cluster/in_network_factor", "switches that add up, with a group's own latency",
+            "links of one latency: a sum waits for the slowest way to the root", "null: its switches only forward");
+    if (traits(c.topology).is_tree) return;
+    fault("/cluster/in_network_factor",
+          fmt::format("switches that add up, with topology {}",
+                      std::visit([](const auto& t) { return t.kind; }, c.topology)),
+          "a topology with a tree of switches: star, nodes, racks or fat-tree", "null: its switches only forward");
   }
 
   const Scenario& s_;

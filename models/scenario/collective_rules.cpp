@@ -6,14 +6,17 @@
 #include <fmt/ranges.h>
 
 #include "models/fabric/machines.hpp"
+#include "models/part/host_costs.hpp"
 
 namespace stepcast {
 namespace {
 
-std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
+/// @param switches_add  whether in-network is among them
+std::string names_of(std::span<const Algorithm> algorithms, bool with_auto, bool switches_add) {
   std::vector<std::string_view> names;
   if (with_auto) names.push_back(name_of(Algorithm::automatic));
-  for (const Algorithm algorithm : algorithms) names.push_back(name_of(algorithm));
+  for (const Algorithm algorithm : algorithms)
+    if (algorithm != Algorithm::in_network || switches_add) names.push_back(name_of(algorithm));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -30,6 +33,10 @@ class CollectiveChecker {
             (among.is_one() || machines_.workers > 1)),
         pointer_(pointer),
         faults_(faults),
+        switches_add_(cluster.in_network_factor.has_value()),
+        may_add_(traits(cluster.topology).is_tree),
+        stride_(among.stride),
+        machine_(host_costs(cluster).workers_of_machine),
         has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
 
   void run() {
@@ -59,13 +66,26 @@ class CollectiveChecker {
     std::vector<Algorithm> allowed;
     for (const CollectiveAlgorithm& entry : collective_algorithms())
       if (entry.operation == operation_) allowed.push_back(entry.algorithm);
-    const std::string names = names_of(allowed, has_prices_);
+    const std::string names = names_of(allowed, has_prices_, switches_add_);
     const std::string found = fmt::format("\"{}\" for {}", name_of(choice_.algorithm), name_of(operation_));
     if (choice_.algorithm == Algorithm::automatic) {
       if (!has_prices_) refuse_auto("/algorithm", found + " with topology simgrid-xml", names);
     } else if (!carries_out(choice_.algorithm, operation_)) {
       fault("/algorithm", found, names);
+    } else if (choice_.algorithm == Algorithm::in_network) {
+      in_network("/algorithm", 1);
     }
+  }
+
+  /// Switches between machines may add up, and none inside. Each member needs a machine of its own.
+  void in_network(const char* field, int group) {
+    if (!switches_add_)
+      fault(field, "\"in-network\", and the cluster's switches only forward", "another algorithm",
+            may_add_ ? "if they add up, give the cluster an \"in_network_factor\": 1 is line rate" : "");
+    else if (stride_ * group % machine_ != 0)
+      fault(field, fmt::format("\"in-network\", with several workers on a machine of {}", machine_),
+            "switches between machines add up, and none inside",
+            fmt::format("use algorithm hierarchical, group_size {} and in-network between", machine_));
   }
 
   /// The chosen group size, or that of the topology's machines or racks; 0 if there is neither.
@@ -107,7 +127,7 @@ class CollectiveChecker {
   }
 
   void between(int group) {
-    const std::string names = names_between(operation_, has_prices_);
+    const std::string names = names_of(algorithms_between(operation_), has_prices_, switches_add_);
     if (choice_.between_groups == Algorithm::automatic) {
       if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names);
     } else if (fitted(choice_, operation_).between_groups != choice_.between_groups) {
@@ -116,6 +136,8 @@ class CollectiveChecker {
                                                          choice_.pipeline_segments.value.value_or(1) > most) {
       fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group),
             fmt::format("at most {}", most));
+    } else if (choice_.between_groups == Algorithm::in_network) {
+      in_network("/between", group);
     }
   }
 
@@ -126,6 +148,9 @@ class CollectiveChecker {
   bool is_grouped_;
   const std::string& pointer_;
   std::vector<Fault>& faults_;
+  bool switches_add_, may_add_;  ///< whether the cluster's switches add up, and whether its topology lets them
+  int stride_;                   ///< of the communicator
+  int machine_;                  ///< workers on one machine
   bool has_prices_;
 };
 
@@ -136,8 +161,6 @@ void check_collective(const CollectiveChoice& choice, Operation operation, const
   CollectiveChecker(choice, operation, cluster, among, pointer, faults).run();
 }
 
-std::string names_between(Operation operation, bool with_auto) {
-  return names_of(algorithms_between(operation), with_auto);
-}
+std::string names_between(Operation operation) { return names_of(algorithms_between(operation), true, false); }
 
 }  // namespace stepcast

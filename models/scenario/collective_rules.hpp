@@ -16,7 +16,7 @@ namespace stepcast {
 void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
                       const std::string& pointer, std::vector<Fault>& faults, const Communicators& among = {});
 
-/// The allowed values of between_groups with `hierarchical`, as a list for faults.
-std::string names_between(Operation operation, bool with_auto = true);
+/// The values of between_groups with `hierarchical` on switches that only forward, as a list for faults.
+std::string names_between(Operation operation);
 
 }  // namespace stepcast

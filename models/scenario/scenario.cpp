@@ -15,7 +15,7 @@ Scenario without_labels(Scenario scenario) {
   scenario.name.clear();
   scenario.description.reset();
   scenario.cluster.name.clear();
-  scenario.cluster.description.clear();
+  scenario.cluster.description.reset();
   scenario.cluster.gpu.reset();
   scenario.cluster_gpu.reset();
   scenario.cluster.prices.reset();

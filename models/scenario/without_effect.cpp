@@ -99,15 +99,13 @@ std::string unless_between(const Scenario& s, Algorithm algorithm) {
 }
 
 std::string pipeline_segments(const Scenario& s) {
-  const auto chosen = algorithm_of(s);
-  return chosen && *chosen == Algorithm::hierarchical
+  return algorithm_of(s) == Algorithm::hierarchical
              ? unless_between(s, Algorithm::double_binary_tree)
              : unless_one_of(s, {Algorithm::double_binary_tree, Algorithm::nccl_tree});
 }
 
 std::string exchange_order(const Scenario& s) {
-  const auto chosen = algorithm_of(s);
-  if (chosen && *chosen == Algorithm::hierarchical) return unless_between(s, Algorithm::halving_doubling);
+  if (algorithm_of(s) == Algorithm::hierarchical) return unless_between(s, Algorithm::halving_doubling);
   return unless_one_of(s, {Algorithm::halving_doubling, Algorithm::hierarchical});
 }
 
@@ -212,11 +210,19 @@ std::string nic_of_gpu(const Scenario& s) {
   return unless(!nodes || nodes->nics != nodes->gpus_per_node, "each GPU has a separate NIC");
 }
 
-std::string ring_latency(const Scenario& s) {
+/// The sums between groups and of islands have a choice of their own.
+std::string of_collectives_by(const Scenario& s, std::initializer_list<Algorithm> algorithms) {
   if (std::string none = of_collectives(s); !none.empty()) return none;
-  if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";
   if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s.strategy)) return "";
-  return unless_one_of(s, {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical});
+  return unless_one_of(s, algorithms);
+}
+std::string in_network(const Scenario& s) {
+  if (algorithm_of(s) == Algorithm::hierarchical) return unless_between(s, Algorithm::in_network);
+  return of_collectives_by(s, {Algorithm::in_network});
+}
+std::string ring_latency(const Scenario& s) {
+  if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";
+  return of_collectives_by(s, {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical});
 }
 
 std::string worker_price(const Scenario& s) {
@@ -239,10 +245,7 @@ std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jit
 std::string framework(const Scenario& s) {
   return std::visit(
       [](const auto& x) -> std::string {
-        if constexpr (requires {
-                        x.framework;
-                        x.packing;
-                      })
+        if constexpr (requires { std::pair(x.framework, x.packing); })
           return unless(x.packing == Packing::grace, fmt::format("packing is {}", name_of(x.packing)));
         else return "";
       },
@@ -337,6 +340,7 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/protocols", of_collectives},
     SometimesField{"/cluster/algorithms", of_collectives},
     SometimesField{"/cluster/ring_latency", ring_latency},
+    SometimesField{"/cluster/in_network_factor", in_network},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/cluster/prices/worker", worker_price},

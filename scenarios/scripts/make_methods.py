@@ -32,6 +32,8 @@ ALIASES = [
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
     ("4-bit averages of Streaming DiLoCo (Douillard et al. 2025)", "`qsgd`", "with strategy `local-sgd`, its `fragments` and `averaging_steps`"),
     ("0/1 Adam (Lu et al. 2022)", "`1-bit-adam`", "with strategy `local-sgd`, whose intervals double as phases of a run"),
+    ("Downpour SGD (Dean et al. 2012), elastic averaging (Zhang et al. 2015)", "strategy `parameter-server`", "with `steps` from one exchange to the next, `consistency` asynchronous"),
+    ("SwitchML (Sapio et al. 2021), SHARP (Graham et al. 2016)", "algorithm `in-network`", "in clusters with an `in_network_factor`; the sum of any compressor whose messages are summed"),
     ("mixed precision (AMP)", "workload `dtype` fp16 or bf16", "gradients of two bytes"),
     ("Pufferfish", "workload `variant` pufferfish", "trains factors instead of compressing gradients"),
 ]
@@ -45,7 +47,6 @@ MISSING = [
     ("PowerGossip (Vogels et al. 2020)", "power steps between the two ends of each edge are not modelled"),
     ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
     ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),
-    ("SwitchML, SHARP", "sums inside switches are not modelled"),
 ]
 
 

@@ -89,7 +89,9 @@ double CollectiveRounds::run_round(const SimulatedRound& round, double block, co
   }
   const double start = now();
   await(start_messages(messages, block / protocol.bandwidth_factor, simulated_.meter), simulated_.meter);
-  const double took = now() - start, wire = overlaps ? took : std::max(0.0, took - latency);
+  const double took = now() - start;
+  double wire = overlaps ? took : std::max(0.0, took - latency);
+  if (round.load.in_network) wire /= cluster_.in_network_factor.value_or(1.0);
   const RoundPace pace = pace_of(Seconds(latency), Seconds(wire), Bytes(block) * round.load.copies,
                                  slice_share(cluster_.stack, Bytes(block * round.load.largest)));
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;

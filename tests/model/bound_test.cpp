@@ -49,6 +49,8 @@ Cluster random_cluster() {
       cluster.groups[0].latency = Seconds(positive_between(1e-7, 1e-3));
     }
   }
+  if (coin() && (cluster.groups.empty() || !cluster.groups[0].latency))
+    cluster.in_network_factor = real_between(0.1, 1);
   return cluster;
 }
 
@@ -134,6 +136,10 @@ TEST_CASE("bounds by hand") {
   // c = 4: a quarter of the bytes; now the computation decides.
   check(scenario_of(cluster, AllReduceStrategy{}, RatioCompressor{4, {}, {}}), 0.092, 10e-6, 0.031875, 1.875e-3, 0.092,
         "compressed all-reduce");
+  // Where switches add up: α, and 1e8·0.85 ns. Nobody adds.
+  Cluster adding = cluster;
+  adding.in_network_factor = 1;
+  check(scenario_of(adding, AllReduceStrategy{}), 0.092, 5e-6, 0.085, 0, 0.092, "all-reduce in the network");
   // Gathered and reduced, each lg 4·α and 3/4·1e8·0.85 ns; a quarter of the update.
   check(scenario_of(cluster, ShardedStrategy{}), 0.0905, 20e-6, 0.1275, 7.5e-3, 0.1275, "sharded");
   // In 2 groups of 2. Gathering and reducing take α and 1/2·1e8·0.85 ns each. Two workers sum 50 MB, which takes α and
@@ -146,6 +152,10 @@ TEST_CASE("bounds by hand") {
   // and 4·2e8·0.05 ns to copy in and out. The server does the 2 ms of update (asynchronous: for each worker).
   ParameterServerStrategy server;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.082, 0.320, "parameter server");
+  // Every fourth step has an exchange, and the worker updates itself in the other three.
+  server.steps = 4;
+  check(scenario_of(cluster, server), 0.0915, 2.5e-6, 0.080, 0.0205, 0.0915, "parameter server every 4 steps");
+  server.steps = 1;
   // With a shard on each worker, 3/4 n leave it as pushes and as much as pulls: 150 MB on one link. Each shard adds
   // 4·25 MB, copies 3·50 MB and does a quarter of the update. One shard beside a worker sends to three: 300 MB.
   server.placement = ServerPlacement::co_located;

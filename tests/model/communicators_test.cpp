@@ -104,7 +104,8 @@ TEST_CASE("each communicator carries out the rounds of one alone, and no message
           for (const Message& m : all.round(r)) {
             RC_ASSERT(among.of(m.from) == among.of(m.to));
             const int c = among.of(m.from), first = among.rank(c, 0);
-            of[c].push_back({(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
+            of[c].push_back(
+                {(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce, m.in_network});
           }
           for (const Round& round : of) RC_ASSERT(same(round, one.round(r)));
         }

@@ -482,6 +482,11 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
             break;
           default: cluster.groups = {{1, 1.0, BytesPerSecond(positive_between(1e8, 1e11)), 1_us}}; break;
         }
+        if (coin()) cluster.in_network_factor = real_between(0.1, 1.0);
+        const auto switches_can = [&](Algorithm algorithm, int group = 1) {
+          return algorithm != Algorithm::in_network ||
+                 (cluster.in_network_factor && group % host_costs(cluster).workers_of_machine == 0);
+        };
         const Bytes n(positive_between(1, 1e9));
         const CachedPrices prices(cluster);
         const auto operation = static_cast<Operation>(integer_between(0, 4));
@@ -496,12 +501,12 @@ TEST_CASE("auto is within 1 % of the best that may be chosen, parameters too") {
         std::vector<int> levels = machines(cluster).levels;
         levels.push_back(std::max(1, machines(cluster).workers));
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
-          if (entry.operation != operation) continue;
+          if (entry.operation != operation || !switches_can(entry.algorithm)) continue;
           const Algorithm algorithm = entry.algorithm;
           if (algorithm == Algorithm::hierarchical) {
             for (const int group : levels)
               for (const Algorithm between : algorithms_between(operation))
-                if (p % group == 0) check({algorithm, {group}, {}, {}, between});
+                if (p % group == 0 && switches_can(between, group)) check({algorithm, {group}, {}, {}, between});
           } else if (algorithm == Algorithm::multi_ring) {
             for (int rings = 1; rings <= std::min(machines(cluster).nics, p); ++rings)
               check({algorithm, {}, {}, {rings}});

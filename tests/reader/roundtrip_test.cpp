@@ -9,6 +9,7 @@
 #include "models/describe/json.hpp"
 #include "models/describe/reader.hpp"
 #include "models/describe/writer.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/scenario/foldable.hpp"
 #include "models/scenario/library.hpp"
@@ -259,7 +260,11 @@ Scenario random_scenario() {
     s.cluster.topology =
         coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(latency_limits)}, 2}) : Topology(Star{});
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
-  for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
+  for (WorkerGroup& group : s.cluster.groups) {
+    group.count = 1 + group.count % 3;
+    if (s.cluster.in_network_factor) group.latency.reset();
+  }
+  if (!traits(s.cluster.topology).is_tree) s.cluster.in_network_factor.reset();
   if (std::holds_alternative<TcpTransport>(s.cluster.transport) ||
       std::holds_alternative<SimGridXml>(s.cluster.topology))
     s.cluster.protocols.clear();
@@ -303,6 +308,7 @@ Scenario random_scenario() {
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
     mend_parts(server->exchange, server->consistency == Consistency::synchronous && !server->two_way &&
+                                     server->steps == 1 &&
                                      (server->balance == ShardBalance::split || server->shards == 1));
     const HostCosts machines = host_costs(s.cluster);
     if (!std::holds_alternative<NoCompressor>(s.compressor) || server->consistency != Consistency::synchronous ||

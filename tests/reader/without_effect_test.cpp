@@ -76,6 +76,13 @@ std::vector<Case> cases() {
   const Changes whole = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "whole-model"}})");
   const Changes servers = strategy(R"({"kind": "parameter-server", "shards": 2})");
   const Changes plain_star{{"/cluster/topology", json(R"({"kind": "star"})")}};
+  const Changes in_network =
+      both(both(strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "in-network"}})"), plain_star),
+           {{"/cluster/in_network_factor", 1}});
+  const auto between_machines = [](const char* algorithm) {
+    const Json collective{{"algorithm", "hierarchical"}, {"between", algorithm}};
+    return Changes{{"/strategy", Json{{"kind", "all-reduce"}, {"collective", collective}}}};
+  };
   const Changes replay{{"/evaluation/evaluator", "replay"}};
   const Changes equations = both(none, {{"/evaluation/evaluator", "equations"}});
   const Changes jitter = both(replay, {{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": 0.1})")}});
@@ -170,6 +177,13 @@ std::vector<Case> cases() {
       {"/cluster/ring_latency", "slowest",
        both(both(ring, replay), {{"/cluster/transport", json(R"({"kind": "tcp"})")}}),
        "transport tcp keeps each link's latency", ring, false},
+      {"/cluster/in_network_factor", 0.5, servers, "the strategy has no collectives", in_network},
+      {"/cluster/in_network_factor", 0.5, ring, "the algorithm is ring",
+       both(between_machines("in-network"), {{"/cluster/in_network_factor", 1}})},
+      {"/cluster/in_network_factor", 0.5, between_machines("ring"),
+       "the algorithm is hierarchical, with ring between groups", in_network},
+      {"/cluster/in_network_factor", 0.5, strategy(R"({"kind": "sharded"})"),
+       "no algorithm that auto may choose has one here", in_network},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1,
        both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")),

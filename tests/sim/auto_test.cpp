@@ -106,6 +106,7 @@ Cluster any_cluster(Random& random, int p) {
     case 6: cluster.groups = {{random.between(1, p - 1), 1.0, BytesPerSecond(random.factor(1e8, 1e11)), 40_us}}; break;
     default: break;
   }
+  if (random.between(0, 1) > 0) cluster.in_network_factor = random.real(0.1, 1);
   return cluster;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/machines.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/forecast_json.hpp"
@@ -69,6 +70,7 @@ Strategy random_strategy(int p) {
       ParameterServerStrategy server;
       server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
       server.shards = integer_between(1, server.placement == ServerPlacement::dedicated ? 4 : p);
+      server.steps = integer_between(1, 3);
       server.exchange = exchange;
       return server;
     }
@@ -89,6 +91,7 @@ TEST_CASE("property: no replayed step beats its lower bound") {
         if (!cluster.groups.empty() && coin() &&
             (std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)))
           cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
+        if (coin() && traits(cluster.topology).is_tree) cluster.in_network_factor = real_between(0.1, 1);
         Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
         WorkloadTable table = small_workload();
         if (coin()) table.accumulation = integer_between(1, 5);
@@ -195,6 +198,7 @@ TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
         server.shards = integer_between(1, std::min(cluster.workers, 4));
         server.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
         server.bound = integer_between(0, 3);
+        server.steps = integer_between(1, 3);
         server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
         Scenario scenario = scenario_of(cluster, server);
         scenario.evaluation.evaluator = Evaluator::replay;

@@ -277,6 +277,51 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("switches that add up take each worker's bytes once, up to their root and down again") {
+  const Bytes n = 80_MB;
+  const auto on = [&](const Topology& topology, int p, double factor, CollectiveChoice choice = {}) {
+    Cluster cluster = star(p);
+    cluster.link = {10_Gbps, 25_us};
+    cluster.topology = topology;
+    cluster.reduction_cost = 0.5_ns_per_B;
+    cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
+    cluster.collective_cost = 20_us;
+    cluster.in_network_factor = factor;
+    Scenario scenario = collective_of(cluster, Operation::all_reduce, Algorithm::in_network, n);
+    if (choice.algorithm != Algorithm::automatic) std::get<CollectiveBenchmark>(scenario.strategy).collective = choice;
+    return scenario;
+  };
+  CollectiveChoice groups;
+  groups.algorithm = Algorithm::hierarchical;
+  groups.between_groups = Algorithm::in_network;
+  const Topology machines = Nodes{4, Link{100_GBps, 3_us}, 2};
+  struct Expected {
+    std::string name;
+    Scenario scenario;
+    double seconds;
+  };
+  const std::vector<Expected> all = {
+      // S + 25 us + 80 MB at 1.25 GB/s, whatever p
+      {"star of 4", on(Star{}, 4, 1), 20e-6 + 25e-6 + 64e-3},
+      {"star of 64", on(Star{}, 64, 1), 20e-6 + 25e-6 + 64e-3},
+      {"at 80 % of line rate", on(Star{}, 64, 0.8), 20e-6 + 25e-6 + 80e-3},
+      // The uplink of 4 hosts at 8 to 1 has half a link's bandwidth, and 2 us more. One sum passes it, not four.
+      {"racks", on(Racks{4, 8.0, 2_us}, 16, 1), 20e-6 + 27e-6 + 128e-3},
+      {"racks at 80 %", on(Racks{4, 8.0, 2_us}, 16, 0.8), 20e-6 + 27e-6 + 160e-3},
+      // Two switches above each of four leaves; a link has half of 25 us, and a message passes four.
+      {"fat tree", on(FatTree{{4, 4}, {1, 2}, {1, 1}}, 16, 1), 20e-6 + 50e-6 + 64e-3},
+      // Two phases of 3 rounds inside, each 3 us and 20 MB at 100 GB/s; the first adds 60 MB. Between machines each GPU
+      // has 20 MB, and two share a NIC: 28 us and 40 MB at 1.25 GB/s, for 80 % of line rate a quarter longer.
+      {"between machines", on(machines, 16, 0.8, groups), 20e-6 + 6 * (3e-6 + 0.2e-3) + 30e-3 + 28e-6 + 40e-3}};
+  std::vector<Case> cases;
+  for (const Expected& one : all) cases.push_back({one.name, one.scenario});
+  const std::vector<Comparison> answers = evaluate_both(cases);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    require_close(all[i].seconds, answers[i].equations.step.si(), 1e-9, all[i].name);
+    require_same(answers[i], 1e-9);
+  }
+}
+
 TEST_CASE("a ring that waits for its slowest hop costs the longest of its messages in every round") {
   // As above, 16 workers on nodes of 8 and racks of 4. It is 28 us instead of the mean of 3 us and 25/8 us, and 27 us
   // instead of 25.5 us. On a star with one link of 60 us, two messages have (60 + 25)/2 = 42.5 us.

@@ -143,6 +143,7 @@ Cluster any_cluster(int p, int shards) {
     if (own_links && coin()) g.latency = Seconds(positive_between(1e-6, 1e-4));
   }
   if (coin()) cluster.ring_latency = RingLatency::slowest;
+  if (coin()) cluster.in_network_factor = real_between(0.1, 1.0);
   if (coin()) cluster.protocols = {{"quick", 1.0, real_between(0.1, 1.0)}, {"wide", real_between(1.0, 9.0), 1.0}};
   return cluster;
 }
