@@ -33,7 +33,7 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
   traffic.co_located = strategy.placement == ServerPlacement::co_located;
   traffic.asynchronous = strategy.consistency == Consistency::asynchronous;
   const auto add = [&](ShardExchange exchange, Bytes bytes) {
-    (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes;
+    (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes * (1.0 / graph.local_steps);
   };
   for (const Task& task : graph.tasks) {
     if (const auto* work = std::get_if<ShardWork>(&task.work))

@@ -54,7 +54,7 @@ struct Choices<Consistency> {
       Choice<Consistency>{"synchronous", Consistency::synchronous, "servers update once all workers have pushed"},
       Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; no worker waits"},
       Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous,
-                          "asynchronous, but no worker more than `bound` steps ahead"},
+                          "asynchronous, but no worker more than `bound` exchanges ahead"},
   };
 };
 
@@ -77,6 +77,7 @@ struct ParameterServerStrategy {
   int shards = 1;
   ServerPlacement placement = ServerPlacement::dedicated;
   Consistency consistency = Consistency::synchronous;
+  int steps = 1;
   int bound = 3;
   ShardBalance balance = ShardBalance::split;
   std::optional<SecondsPerByte> server_reduction_cost{};
@@ -95,7 +96,13 @@ struct ParameterServerStrategy {
         "worker after the other; in a fat-tree, torus or dragonfly shard j is beside worker floor(j*p/M), else beside "
         "worker j");
     v.optional("consistency", x.consistency, "the rule by which workers and servers wait");
-    v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest",
+    v.optional(
+        "steps", x.steps,
+        "steps of a worker, with updates of its own, from one exchange with the servers to the next: it pushes the "
+        "sum of their gradients (Downpour SGD, Dean et al. 2012: n_push and n_fetch), or the change of its "
+        "parameters (elastic averaging, Zhang et al. 2015)",
+        between(1, 10000));
+    v.optional("bound", x.bound, "stale-synchronous: exchanges the fastest worker may be ahead of the slowest",
                between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");
     v.optional(

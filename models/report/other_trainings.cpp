@@ -18,8 +18,11 @@ namespace {
 /// The gradients of an update. All strategies that use those of all workers' last step have the same text.
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
-    if (server->consistency == Consistency::asynchronous) return "asynchronous";
-    if (server->consistency == Consistency::stale_synchronous) return fmt::format("staleness bound {}", server->bound);
+    const std::string local = server->steps > 1 ? fmt::format(", {} local steps", server->steps) : "";
+    if (server->consistency == Consistency::asynchronous) return "asynchronous" + local;
+    if (server->consistency == Consistency::stale_synchronous)
+      return fmt::format("staleness bound {}{}", server->bound, local);
+    if (server->steps > 1) return "servers" + local;
   }
   if (const auto* pipe = std::get_if<PipelinedStrategy>(&strategy); pipe && pipe->width > 1)
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);

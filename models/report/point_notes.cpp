@@ -185,11 +185,10 @@ void add_one_unit(const Scenario& scenario, const Workload& workload, Notes& not
 /// Notes numbers that are means over steps, and islands that wait for each other although real ones would not.
 void add_local_steps(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.local_steps > 1)
-    notes.push_back(
-        {NoteCode::local_steps,
-         std::holds_alternative<GossipStrategy>(scenario.strategy)
-             ? "times and bytes of a step are means over the steps until the graph is the same again"
-             : "with local SGD, times and bytes of a step are means over the steps from one exchange to the next"});
+    notes.push_back({NoteCode::local_steps,
+                     std::holds_alternative<GossipStrategy>(scenario.strategy)
+                         ? "times and bytes of a step are means over the steps until the graph is the same again"
+                         : "times and bytes of a step are means over the steps from one exchange to the next"});
   if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
     notes.push_back(
         {NoteCode::islands_in_step,

@@ -100,7 +100,11 @@ struct MemoryOf {
     return memory;
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
-  WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }
+  /// With several steps from one exchange to the next, as for local steps above.
+  WorkerMemory operator()(const ParameterServerStrategy& x) const {
+    const bool local = x.steps > 1;
+    return {local ? n * 2.0 : n, n, local || x.two_way ? s : Bytes{}, {}, {}};
+  }
   /// The parameters, and those of each neighbour; with a compressor x, x̂ and s of CHOCO-SGD.
   WorkerMemory operator()(const GossipStrategy& x) const {
     const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster);

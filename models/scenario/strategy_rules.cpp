@@ -89,6 +89,9 @@ class StrategyChecker {
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");
     if (x.sum_in_machine) check_machines(x);
+    if (x.exchange.priority && x.steps > 1)
+      fault("/strategy/exchange/priority", fmt::format("true with {} steps from one exchange to the next", x.steps),
+            "false: only the first of them waits for parameters");
     check_parts(x.exchange);
     check_parts_of_servers(x);
     if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))

@@ -69,8 +69,11 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   compute = graph.add_stream("compute");
   codec = add_codec_stream(graph, compute, input);
   for (const auto& of_shards : parts) coded.push_back(code(of_shards));
+  graph.local_steps = strategy.steps;
+  if (strategy.steps > 1) first = add_local_steps(graph, compute, input.workload, strategy.steps - 1).first.front();
   if (strategy.exchange.priority) first_use = add_forward_by_buckets(graph, compute, input.workload, buckets, {});
-  forward = strategy.exchange.priority ? first_use.back() : add_forward(graph, compute, input.workload);
+  const TaskId forward = strategy.exchange.priority ? first_use.back() : add_forward(graph, compute, input.workload);
+  if (strategy.steps == 1) first = forward;
   // A single worker beside its shard has no exchange that could slow its backward pass.
   const bool exchanges = !graph.shards_co_located || input.cluster.workers > 1;
   std::vector<Seconds> encode;
@@ -111,11 +114,11 @@ void ServerStep::finish(const std::vector<TaskId>& pulled) {
   for (const auto& [bucket, bytes] : cut) decode.push_back(coded[bucket].decode * (bytes / buckets[bucket].bytes));
   const auto done = add_decode(graph, codec, decode, pulled);
   if (strategy.two_way) {
-    add_update(graph, compute, input.workload, done, forward);
+    add_update(graph, compute, input.workload, done, first);
     return;
   }
   for (std::size_t i = 0; i < done.size(); ++i)
-    graph.depend(first_use.empty() ? forward : first_use[cut[i].bucket], done[i], 1);
+    graph.depend(first_use.empty() ? first : first_use[cut[i].bucket], done[i], 1);
 }
 
 Seconds ServerStep::update_time(Bytes bytes) const {

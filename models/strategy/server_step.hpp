@@ -47,7 +47,7 @@ struct ServerStep {
   int workers_of_machine = 1;  ///< whose gradients are added up first
   StepGraph graph;
   StreamId compute = kNoStream, codec = kNoStream;
-  TaskId forward = 0;
+  TaskId first = 0;               ///< task of the first step, which needs new parameters
   std::vector<TaskId> first_use;  ///< by bucket, with priority: the first task that needs its new parameters
   BackwardPass backward;
 

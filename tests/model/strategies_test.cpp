@@ -178,6 +178,13 @@ TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
   // Co-located: (p-1)·50 MB·0.8 ns/B = 120 ms each way.
   server.placement = ServerPlacement::co_located;
   require_close(0.35301, step_time(scenario_of(cluster, server), w), 1e-12, "30 + 60 + 120.005 + 23 + 120.005 ms");
+  // Every fourth step alone has an exchange. The others have 30 + 60 ms and the worker's own update of 2 ms.
+  server.steps = 4;
+  require_close((3 * 0.092 + 0.35301) / 4, step_time(scenario_of(cluster, server), w), 1e-12, "every 4 steps");
+  // Workers that update do so after each step: 3·2 ms less on servers, half of 6 ms each.
+  server.two_way = true;
+  require_close((4 * 0.092 + 0.26001) / 4, step_time(scenario_of(cluster, server), w), 1e-12,
+                "every 4 steps, workers update: 120.005 + 20 + 120.005 ms");
 }
 
 TEST_CASE("the parameter server in buckets follows the recurrence of one step") {

@@ -79,6 +79,8 @@ TEST_CASE("workers of an island average a share each") {
 TEST_CASE("servers keep the optimizer's state, unless workers update") {
   CHECK(memory_of(ParameterServerStrategy{}) == WorkerMemory{10_MB, 10_MB, 0_B, 0_B, {}});
   CHECK(memory_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);
+  // Workers that update between exchanges keep the parameters of the last one: they push the change since then.
+  CHECK(memory_of(ParameterServerStrategy{.steps = 2}) == WorkerMemory{20_MB, 10_MB, 10_MB, 0_B, {}});
 }
 
 TEST_CASE("sharded parts are a p-th, plus the units that are stored whole") {

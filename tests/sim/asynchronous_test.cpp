@@ -68,6 +68,10 @@ Seconds step(const Scenario& scenario) { return replay_all({{"", scenario}}).fro
 TEST_CASE("one asynchronous worker does one thing after the other") {
   // 50 ms of computing, push 8 ms, pull 8 ms.
   require_close(66_ms, step(server(1, Consistency::asynchronous)), 1e-9, "one worker");
+  // With an exchange every fourth step: (4·50 + 16)/4 ms.
+  Scenario seldom = server(1, Consistency::asynchronous);
+  strategy_of(seldom).steps = 4;
+  require_close(54_ms, step(seldom), 1e-9, "every fourth step");
 }
 
 TEST_CASE("asynchronous workers keep a slow server busy") {
@@ -76,6 +80,9 @@ TEST_CASE("asynchronous workers keep a slow server busy") {
   Scenario scenario = server(8, Consistency::asynchronous);
   std::get<ParameterServerStrategy>(scenario.strategy).server_reduction_cost = 10_ns_per_B;
   require_close(800_ms, step(scenario), 2e-3, "server-bound");
+  // Exchanges every other step: workers compute for 100 + 16 ms, and the server still needs 800 ms for all of them.
+  strategy_of(scenario).steps = 2;
+  require_close(400_ms, step(scenario), 2e-3, "every other step");
 }
 
 TEST_CASE("a straggler slows asynchronous workers only by its own share") {
@@ -168,6 +175,7 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
         strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
         strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
         strategy.two_way = coin();
+        strategy.steps = integer_between(1, 3);
         // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same
         // without copies.
         if (cluster.stack.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;

@@ -447,6 +447,8 @@ TEST_CASE("accumulated gradients: replay equals equations") {
         servers.placement = ServerPlacement::co_located;
         servers.shards = p;
         add("co-located servers", servers);
+        servers.steps = 3;
+        add("co-located servers every 3 steps", servers);
       }
       add("pipelined", PipelinedStrategy{2, 3, 0, {}});
       add("gossip", GossipStrategy{true});
