@@ -217,8 +217,8 @@ std::string of_collectives_by(const Scenario& s, std::initializer_list<Algorithm
   return unless_one_of(s, algorithms);
 }
 std::string in_network(const Scenario& s) {
-  if (algorithm_of(s) == Algorithm::hierarchical) return unless_between(s, Algorithm::in_network);
-  return of_collectives_by(s, {Algorithm::in_network});
+  const std::string none = of_collectives_by(s, {Algorithm::in_network});
+  return none.empty() || algorithm_of(s) != Algorithm::hierarchical ? none : unless_between(s, Algorithm::in_network);
 }
 std::string ring_latency(const Scenario& s) {
   if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";

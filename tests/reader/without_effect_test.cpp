@@ -182,8 +182,13 @@ std::vector<Case> cases() {
        both(between_machines("in-network"), {{"/cluster/in_network_factor", 1}})},
       {"/cluster/in_network_factor", 0.5, between_machines("ring"),
        "the algorithm is hierarchical, with ring between groups", in_network},
+      // Hybrid sharding sums between groups by a choice of its own, whatever gathers inside them.
       {"/cluster/in_network_factor", 0.5, strategy(R"({"kind": "sharded"})"),
-       "no algorithm that auto may choose has one here", in_network},
+       "no algorithm that auto may choose has one here",
+       both(
+           strategy(
+               R"({"kind": "sharded", "group_size": 4, "collective": {"algorithm": "hierarchical", "group_size": 2}, "all_reduce": {"algorithm": "in-network"}})"),
+           {{"/cluster/in_network_factor", 1}})},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1,
        both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")),
