@@ -47,7 +47,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import export_torch as exporter
-from torch_common import ScriptError, check_device, import_torch, write
+from torch_common import DTYPES, ScriptError, check_device, import_torch, write
 
 
 # Steps ------------------------------------------------------------------------------------------------------------
@@ -221,7 +221,6 @@ class Gradient:
         return math.prod(self.dims)
 
 
-DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # torch's names
 
 
 def duration(seconds, digits=6):

@@ -5,6 +5,9 @@ import sys
 import time
 
 
+DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # torch's names
+
+
 class ScriptError(Exception):
     """A fault that stops the script, and its remedy."""
 

@@ -13,7 +13,7 @@ Times are the device's, by CUDA events, medians, with L2 flushed before each. Th
 queued its kernels, so launches by the host cost nothing. Fused attention is PyTorch's scaled_dot_product_attention.
 Gradients of recurrent layers' parameters are the whole backward pass less the input's gradient, since cuDNN needs both.
 
-    --dtype fp32|tf32|bf16   types, repeated; bf16: parameters and activations in bf16
+    --dtype fp32|tf32|bf16|fp16  types, repeated; parameters and activations have them
     --batch N                batches, repeated, instead of the documents'
     --layout nchw|nhwc       how images lie in memory; PyTorch's default is nchw
     --time-limit SECONDS     stop after them; what was timed is written
@@ -29,7 +29,7 @@ import statistics
 import sys
 import time
 
-from torch_common import Flush, ScriptError, check_device, import_torch, seconds, write
+from torch_common import DTYPES, Flush, ScriptError, check_device, import_torch, seconds, write
 from torch_step import build
 
 ONE_GRADIENT = ("norm", "activation", "pool", "softmax", "embedding")  # parts of the kinds that have one alone
@@ -89,7 +89,7 @@ class Timer:
 
 def passes(torch, shape, batch, precision, layout, timer):
     """(pass, seconds) of a layer."""
-    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    dtype = getattr(torch, DTYPES[precision])
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     module, make = build(torch, shape, batch, text_of(shape))
     module, inputs = module.to(device=timer.device, dtype=dtype), make(dtype, timer.device)
@@ -137,7 +137,7 @@ def rows_of(torch, options, shapes, timer):
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents", nargs="+", help="layer tables")
-    parser.add_argument("--dtype", choices=["fp32", "tf32", "bf16"], action="append", required=True)
+    parser.add_argument("--dtype", choices=list(DTYPES), action="append", required=True)
     parser.add_argument("--batch", type=int, action="append", required=True)
     parser.add_argument("--layout", choices=["nchw", "nhwc"], default="nchw")
     parser.add_argument("--time-limit", type=float, default=0)

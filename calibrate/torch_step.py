@@ -23,7 +23,7 @@ import json
 import statistics
 import sys
 
-from torch_common import ScriptError, check_device, import_torch, outer_quartiles, seconds, write
+from torch_common import DTYPES, ScriptError, check_device, import_torch, outer_quartiles, seconds, write
 
 
 # Modules ------------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def updated(module, layer, where):
 class Step:
     def __init__(self, torch, document, batch, precision, device):
         self.torch = torch
-        dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+        dtype = getattr(torch, DTYPES[precision])
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
         torch.backends.cudnn.benchmark = True  # as training scripts do: the fastest algorithm of each shape
         self.layers, self.uncounted, parameters = [], [], []
