@@ -193,6 +193,20 @@ TEST_CASE("SVD: large matrices may be further off") {
   }
 }
 
+TEST_CASE("SVD: the squared length of a vector of 256 may be off by 1.8·256·2^-20 = 4.39e-4") {
+  const std::int64_t n = 256 * 256;
+  const std::vector<float> x = floats(Workspace(find_kernel("svd/atomo"), n, Input::normal, 3), 0);
+  const Workspace expected = decomposed(x, n);
+  const auto with_length = [&](float length) {
+    const Workspace other = decomposed(x, n);
+    auto* v = static_cast<float*>(other.data(3));
+    std::transform(v, v + 256, v, [length](float one) { return length * one; });
+    return compared(expected, other);
+  };
+  CHECK_FALSE(with_length(1.00021F));  // 4.2e-4
+  CHECK(with_length(1.00023F));        // 4.6e-4
+}
+
 TEST_CASE("ATOMO: as many triplets as there is budget for, the large ones for sure") {
   // Budget 2 of 10, 1, 1, 1: 2·10 > 13, so the first is sure; 1·1 <= 3, so the others have 1/3 each.
   const float sigma[] = {10, 1, 1, 1};
