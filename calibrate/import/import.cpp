@@ -9,6 +9,7 @@
 
 #include "models/unit/text_table.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/transfer.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -114,6 +115,7 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
     const double reach = (find_peak(base, dtype)->rate / find_peak(rates, dtype)->rate) /
                          (base.memory_bandwidth.value / rates.memory_bandwidth.value);
     model.spread = (1 + model.spread.value_or(0)) * std::max(reach, 1 / reach) - 1;
+    if (options.measured_on) move_shares(model, rates, base);
     std::erase_if(profile.kernel_models, [&](const KernelModel& old) {
       return old.kind == kind && old.dtype == dtype && (!model.pass || old.pass == model.pass);
     });

@@ -43,11 +43,6 @@ Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const Pr
   return best;
 }
 
-bool is_bound_by_memory(KernelKind kind) {
-  return kind == KernelKind::norm || kind == KernelKind::batch_norm || kind == KernelKind::elementwise ||
-         kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
-}
-
 Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
   double few_rows = 1, narrow = 1;
   if (kernel.shape) {
@@ -84,6 +79,11 @@ KnotPosition position_at(const std::vector<double>& knots, double value) {
 }
 
 }  // namespace
+
+bool is_bound_by_memory(KernelKind kind) {
+  return kind == KernelKind::norm || kind == KernelKind::batch_norm || kind == KernelKind::elementwise ||
+         kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
+}
 
 Seconds bent(Seconds a, Seconds b, double k) {
   const Seconds longer = std::max(a, b), shorter = std::min(a, b);

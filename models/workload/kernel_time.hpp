@@ -46,6 +46,9 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 /// long.
 Seconds bent(Seconds a, Seconds b, double k);
 
+/// Norms, sums, poolings and others that compute little.
+bool is_bound_by_memory(KernelKind kind);
+
 /// Multiplies a model's fixed times: launch, wave and split.
 void scale_fixed_times(KernelModel& model, double factor);
 

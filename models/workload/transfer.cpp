@@ -1,6 +1,7 @@
 #include "models/workload/transfer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,13 +20,36 @@ double most_factors_within(const ShapeFactors& factors) {
   return away[away.size() * 9 / 10];
 }
 
+constexpr double kReachable = 0.95;  ///< share of the bandwidth that streaming kernels reach
+constexpr double kBend = 4;
+
+/// Ratios of the rates that bound a streaming kernel.
+struct StreamRatios {
+  double bandwidth, processors;
+
+  /// New over old time of a kernel that draws this share of the old bandwidth.
+  [[nodiscard]] double time(double share) const {
+    const double by_memory = std::min(1.0, std::pow(share / kReachable, kBend));
+    return std::pow(by_memory * std::pow(bandwidth, -kBend) + (1 - by_memory) * std::pow(processors, -kBend),
+                    1 / kBend);
+  }
+};
+
+StreamRatios stream_ratios(const DeviceProfile& from, const DeviceProfile& to) {
+  const double bandwidth = to.memory_bandwidth.value / from.memory_bandwidth.value;
+  if (!from.processors || !to.processors || !from.clock || !to.clock) return {bandwidth, bandwidth};
+  return {bandwidth,
+          static_cast<double>(to.processors->value) / from.processors->value * (to.clock->value / from.clock->value)};
+}
+
 class Transfer {
  public:
   Transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to)
       : measured_(measured),
         from_(from),
         to_(to),
-        bandwidth_(to.memory_bandwidth.value / from.memory_bandwidth.value),
+        stream_(stream_ratios(from, to)),
+        bandwidth_(stream_.bandwidth),
         clock_(from.clock && to.clock ? to.clock->value / from.clock->value : 1.0) {}
 
   DeviceProfile operator()(const std::string& name) const {
@@ -124,7 +148,10 @@ class Transfer {
   /// device's library: between the A100 and the H100 they made products no better than their constants alone.
   void rescale(KernelModel& model) const {
     scale_fixed_times(model, 1 / clock_);
-    model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(model.dtype)));
+    const Seconds by_shares =
+        is_bound_by_memory(model.kind) ? 1_s * stream_.time(model.memory_share) : 1_s * (1 / bandwidth_);
+    move_shares(model, from_, to_);
+    model.spread = widened(model.spread.value_or(0), reach(1_s, by_shares, {}, ratio_of(model.dtype)));
     model.errors.reset();
     if (model.factors) model.spread = widened(*model.spread, most_factors_within(*model.factors));
     model.factors.reset();
@@ -132,14 +159,15 @@ class Transfer {
   }
 
   void rescale(KernelEntry& kernel) const {
+    const double by_bytes = stream_.time(kernel.bandwidth / from_.memory_bandwidth.value);
     for (RateKnot& knot : kernel.knots)
-      knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
+      knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * by_bytes;
     kernel.launch *= 1 / clock_;
-    kernel.bandwidth *= bandwidth_;
+    kernel.bandwidth *= 1 / by_bytes;
     const std::optional<double> peak = ratio_of(Dtype::fp32);
     if (kernel.peak) *kernel.peak *= peak.value_or(bandwidth_);
     // The fixed part was measured separately. The part linear in bytes may really be arithmetic.
-    widen(kernel, reach(1_s, 1_s * (1 / bandwidth_), {}, peak));
+    widen(kernel, reach(1_s, 1_s * by_bytes, {}, peak));
     kernel.errors.reset();
     mark(kernel);
   }
@@ -176,10 +204,20 @@ class Transfer {
   }
 
   const DeviceProfile &measured_, &from_, &to_;
+  StreamRatios stream_;
   double bandwidth_, clock_;
 };
 
 }  // namespace
+
+// Half of a batch norm's share at half_m channels is that of few blocks, whose rate goes with the processors.
+void move_shares(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to) {
+  if (!is_bound_by_memory(model.kind)) return;
+  const StreamRatios ratios = stream_ratios(from, to);
+  const double time = ratios.time(model.memory_share);
+  model.memory_share /= time * ratios.bandwidth;
+  if (model.half_m) *model.half_m /= time * ratios.processors;
+}
 
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name) {

@@ -7,8 +7,18 @@
 //
 // A layer's measured time scales with its roofline on the two devices, t' = t · roofline'(work)/roofline(work).
 //
+// A streaming kernel that draws the share s of the bandwidth is bound by the memory, or by its own instructions:
+//
+//     t' = t · (w·β^-4 + (1 - w)·π^-4)^(1/4),   w = min(1, (s/0.95)^4)
+//
+// for the part of its time that grows with its bytes. Here β is the ratio of the bandwidths, and π that of processors
+// times clock, or β where a datasheet lacks one of the two. The share 0.95 is that of the best streaming kernels of an
+// H200, and the bend of 4 is the roofline's. An H100 has its processors and 0.7 of its bandwidth: kernels with a share
+// of 0.9 took 1.4 times as long there, those of 0.7 took 1.2 times, and those of 0.4 took 1.0 times
+// (calibrate/measured/, docs/device-profiles.md).
+//
 // The bound of a kernel is modelled, not known. So the band of every layer and kernel is widened.
-// It covers times that scale with the bandwidth alone or with the peak alone, and a layer's
+// It covers times that scale with the bandwidth alone, with the peak alone or as above, and a layer's
 // launches that scale with the clock or not. This covers a wrong bound. It does not cover another
 // library's algorithms, cache sizes or clocks under load. The roofline's own spread is widened in
 // the same way, by bandwidth against peak. The device's own rates keep their band.
@@ -31,5 +41,8 @@ class TransferError : public std::runtime_error {
 /// @throws TransferError when `measured` has no measured entry, or none of its types is in both datasheets
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name);
+
+/// The shares of the model of a kind that is bound by memory, for another device. Others stay as they are.
+void move_shares(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to);
 
 }  // namespace stepcast

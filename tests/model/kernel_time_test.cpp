@@ -293,6 +293,37 @@ TEST_CASE("transferred, a model keeps its shares and takes the other device's ra
   CHECK_THROWS_AS(transfer(measured, from, to, "other"), TransferError);
 }
 
+TEST_CASE("transferred, a streaming kernel goes with the memory or with the processors") {
+  // Half of the bandwidth, the same processors. With s = 0.95·2^(-1/4), w = 1/2: (2^4/2 + 1/2)^(1/4) = 8.5^(1/4).
+  const double between = 0.95 * std::pow(2, -0.25), slower = std::pow(8.5, 0.25);
+  KernelModel models[] = {model_of(KernelKind::elementwise), model_of(KernelKind::batch_norm),
+                          model_of(KernelKind::pool), model_of(KernelKind::product)};
+  models[0].memory_share = 0.95;
+  models[1].memory_share = between;
+  models[1].half_m = 100;
+  models[2].memory_share = 0.095;
+  models[3].memory_share = 0.5;
+  DeviceProfile measured = profile_with({std::begin(models), std::end(models)});
+  DeviceProfile from = profile_with({});
+  from.clock = ProfileEntry<Hertz>{Hertz(1e9), Evidence::assumed, "test", {}};
+  measured.kernels = {{"add", 4_us, from.memory_bandwidth.value * between, {}, Evidence::measured, "test"}};
+  DeviceProfile to = from;
+  to.memory_bandwidth.value *= 0.5;
+  const DeviceProfile moved = transfer(measured, from, to, "moved");
+  require_close(0.95, moved.kernel_models[0].memory_share, 1e-12, "bound by the memory: the share stays");
+  require_close(between * 2 / slower, moved.kernel_models[1].memory_share, 1e-12, "bound by both");
+  require_close(100 / slower, *moved.kernel_models[1].half_m, 1e-12,
+                "m·share/half_m of the bandwidth: as fast as before");
+  // w = 1e-4: (16e-4 + 0.9999)^(1/4) = 1.000375
+  require_close(0.19 / 1.000375, moved.kernel_models[2].memory_share, 1e-6, "bound by processors: as fast as before");
+  CHECK(moved.kernel_models[3].memory_share == 0.5);
+  require_close(from.memory_bandwidth.value * between / slower, moved.kernels[0].bandwidth, 1e-12, "a method's kernel");
+  require_close(4_us, moved.kernels[0].launch, 1e-15, "its launch, by the clock");
+  to.processors->value *= 2;  // twice as many: a pooling is twice as fast, up to (16e-4 + 0.9999/16)^(1/4)
+  require_close(0.19 / std::pow(16e-4 + 0.9999 / 16, 0.25),
+                transfer(measured, from, to, "moved").kernel_models[2].memory_share, 1e-12, "twice the processors");
+}
+
 TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
   KernelModel sums = model_of(KernelKind::elementwise);
   sums.bytes = BytesRange{1_kB, 1_MB};
