@@ -43,6 +43,11 @@ Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const Pr
   return best;
 }
 
+bool is_bound_by_memory(KernelKind kind) {
+  return kind == KernelKind::norm || kind == KernelKind::batch_norm || kind == KernelKind::elementwise ||
+         kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
+}
+
 Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
   double few_rows = 1, narrow = 1;
   if (kernel.shape) {
@@ -79,11 +84,6 @@ KnotPosition position_at(const std::vector<double>& knots, double value) {
 }
 
 }  // namespace
-
-bool is_bound_by_memory(KernelKind kind) {
-  return kind == KernelKind::norm || kind == KernelKind::batch_norm || kind == KernelKind::elementwise ||
-         kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
-}
 
 Seconds bent(Seconds a, Seconds b, double k) {
   const Seconds longer = std::max(a, b), shorter = std::min(a, b);
@@ -132,13 +132,13 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 }
 
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype) {
-  // Own type and pass, own type, another type's pass, another type: 3, 2, 1, 0.
+  // The own type before another of its size, and that before others; of each, the own pass before any.
   const KernelModel* best = nullptr;
   int best_rank = -1;
   for (const KernelModel& model : profile.kernel_models) {
     if (model.kind != kind || (model.pass && model.pass != pass)) continue;
     if (model.dtype != dtype && !stands_in(profile, model, dtype)) continue;
-    const int rank = (model.dtype == dtype ? 2 : 0) + (model.pass ? 1 : 0);
+    const int rank = (model.dtype == dtype ? 4 : size_of(model.dtype) == size_of(dtype) ? 2 : 0) + (model.pass ? 1 : 0);
     if (rank <= best_rank) continue;
     best = &model;
     best_rank = rank;

@@ -46,9 +46,6 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 /// long.
 Seconds bent(Seconds a, Seconds b, double k);
 
-/// Norms, sums, poolings and others that compute little.
-bool is_bound_by_memory(KernelKind kind);
-
 /// Multiplies a model's fixed times: launch, wave and split.
 void scale_fixed_times(KernelModel& model, double factor);
 
@@ -64,7 +61,8 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape);
 
 /// The profile's model of a kind, type and pass, or of the kind and type in any pass; null if there is none. A type
 /// without a model takes another's where the kernels are taken to reach the same shares: fp16 and bf16 with equal peaks,
-/// and all types of kinds that are bound by memory. Batch norm without a model takes that of norms.
+/// and all types of kinds that are bound by memory, of the same size if there is one. Batch norm without a model takes
+/// that of norms.
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
 
 /// Whether the sizes of each of these kernels are within those that the model rests on.

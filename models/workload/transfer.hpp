@@ -42,7 +42,7 @@ class TransferError : public std::runtime_error {
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name);
 
-/// The shares of the model of a kind that is bound by memory, for another device. Others stay as they are.
+/// A model's shares of the bandwidth on another device. They change for sums, batch norms, poolings and embeddings.
 void move_shares(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to);
 
 }  // namespace stepcast

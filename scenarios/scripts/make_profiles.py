@@ -29,8 +29,9 @@ NEUSIGHT = ("Lee et al., ASPLOS 2025, NeuSight at 6945927 (MIT), PyTorch 2.1, th
             "in place of its synchronised calls'")
 VIDUR = "Microsoft, Vidur at 7d47513 (MIT), kernels of vLLM in fp16"
 CUDNN = "NVIDIA, cudnn-frontend at 3929da2 (MIT)"
-OWN = ROOT / "calibrate" / "measured" / "h200-2026-11-27"
-OURS = "measured by stepcast's developers 2026-11-27, calibrate/torch_kernels.py, PyTorch 2.11 with cuDNN 9.19"
+OWN = {card: ROOT / "calibrate" / "measured" / f"{card}-{day}" for card, day in (("h100", "2026-11-28"), ("h200", "2026-11-27"))}
+OURS = {card: f"measured by stepcast's developers {folder.name[5:]}, calibrate/torch_kernels.py, PyTorch 2.11 with cuDNN 9.19"
+        for card, folder in OWN.items()}
 
 
 def rows(folder, name):
@@ -154,22 +155,36 @@ def deepbench_lstms(folder, device):
                 yield device, DTYPES[row["dtype"]], "lstm", name, row["batch"], shape, row[column]
 
 
-def own_kernels(_, device):
-    """Ours but for products in bf16, of which NVIDIA's table has far more. Kinds bound by memory run one kernel for fp32 and tf32."""
+def own(card, wanted):
+    """A reader of our table of that card, for rows that are wanted by type and layer. Kinds bound by memory run one kernel
+    for fp32 and tf32."""
     computing = ("linear", "conv2d", "conv_transpose2d", "attention", "lstm")
-    with lzma.open(OWN / "kernels.csv.xz", "rt") as lines:
-        for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-            if row["device"] == device and (row["layer"], row["dtype"]) != ("linear", "bf16"):
+
+    def reader(_, device):
+        with lzma.open(OWN[card] / "kernels.csv.xz", "rt") as lines:
+            for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+                if row["device"] != device or not wanted(row["dtype"], row["layer"]): continue
                 if row["dtype"] == "tf32" and row["layer"] not in computing: row["dtype"] = "fp32"
                 yield *(row[key] for key in ("device", "dtype", "layer", "pass", "batch", "shape")), float(row["time"].removesuffix("us")) / 1e3
+    return reader
 
 
-def own_kernels_for_h100(folder, device):
-    """Ours but for the kinds in bf16 that others published of an H100, or of an H200: of embeddings the forward pass."""
-    published = ("attention", "layer_norm", "add", "activation", "multiply", "concat")
-    for row in own_kernels(folder, device):
-        if row[1] != "bf16" or not (row[2] in published or row[2:4] == ("embedding", "forward")):
-            yield row
+def is_product(dtype, layer):
+    """NVIDIA's table has far more products in bf16, which serve fp16 too."""
+    return dtype in ("bf16", "fp16") and layer == "linear"
+
+
+def not_products(dtype, layer):
+    return not is_product(dtype, layer)
+
+
+def not_published(dtype, layer):
+    """Attention and norms in bf16 were published of an H100, or of an H200."""
+    return not is_product(dtype, layer) and not (dtype == "bf16" and layer in ("attention", "layer_norm"))
+
+
+def halves(dtype, layer):
+    return dtype == "fp16" and not is_product(dtype, layer)
 
 
 # Profile: its base, what it describes, and its tables: (file, reader, device there, source, further options).
@@ -199,9 +214,9 @@ TABLES = {
                  ("vidur_layer_operators.csv.gz", vidur_operators, "a100", VIDUR, []),
                  ("neusight_linear_fp32.csv.gz", neusight_products, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"]),
                  ("neusight_vec_fp32.csv.gz", neusight_vectors, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"])]),
-    "h100": ("h100-datasheet", "H100 SXM5, 80 GB: bf16 products, attention and norms by NVIDIA, sums and embeddings by "
-             "Vidur; all other layers, compressors' kernels and updates by stepcast's developers on an H200, transferred. "
-             "Peaks are the datasheet's.", [
+    "h100": ("h100-datasheet", "H100 SXM5, 80 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
+             "stepcast's developers; products, attention and norms in bf16 by NVIDIA. Where too few were measured, an H200's, "
+             "transferred. Peaks are the datasheet's.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, []),
                  ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "h100_sxm",
                   AICONFIGURATOR + ", FlashAttention-3 in vLLM 0.24.0", []),
@@ -209,12 +224,13 @@ TABLES = {
                   ["--measured-on", "h200-datasheet"]),
                  ("cudnn_norms.csv", cudnn_norms, "NVIDIA H200", CUDNN + ", norms of PyTorch",
                   ["--measured-on", "h200-datasheet"]),
-                 ("vidur_layer_operators.csv.gz", vidur_operators, "h100", VIDUR, []),
-                 (OWN / "kernels.csv.xz", own_kernels_for_h100, "NVIDIA H200", OURS, ["--measured-on", "h200-datasheet"])]),
+                 (OWN["h200"] / "kernels.csv.xz", own("h200", not_published), "NVIDIA H200", OURS["h200"], ["--measured-on", "h200-datasheet"]),
+                 (OWN["h100"] / "kernels.csv.xz", own("h100", not_published), "NVIDIA H100 80GB HBM3", OURS["h100"], [])]),
     "h200": ("h200-datasheet", "H200 SXM5, 141 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
              "stepcast's developers; bf16 products by NVIDIA, of the H100. Peaks are recalled.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, ["--measured-on", "h100-datasheet"]),
-                 (OWN / "kernels.csv.xz", own_kernels, "NVIDIA H200", OURS, [])]),
+                 (OWN["h100"] / "kernels.csv.xz", own("h100", halves), "NVIDIA H100 80GB HBM3", OURS["h100"], ["--measured-on", "h100-datasheet"]),
+                 (OWN["h200"] / "kernels.csv.xz", own("h200", not_products), "NVIDIA H200", OURS["h200"], [])]),
 }
 
 
@@ -227,9 +243,10 @@ SUSTAINED = {
     "p100": (0.892, "assumed", "that of the V100"),
     "titan-xp": (0.892, "assumed", "that of the V100"),
     "a100": (0.808, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.791 to 0.824"),
-    "h100": (0.592, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.549 to 0.635; software of 2023",
+    "h100": (0.596, "fitted", MPT + ": mpt-h100-80gb, 95 %: 0.552 to 0.640; software of 2023",
              ("kinds", ["product", "attention"]), ("dtype", "bf16")),
-    "h200": (1.0, "assumed", "no share was fitted; with it, half of 13 whole steps of PyTorch are met within 11 % (suite h200-pytorch)"),
+    "h200": (0.596, "transferred", "h100: " + MPT + ": mpt-h100-80gb, 95 %: 0.552 to 0.640; software of 2023",
+             ("kinds", ["product", "attention"]), ("dtype", "bf16")),
 }
 
 
@@ -271,8 +288,7 @@ def make(name, calibrate, folder):
     profile.update(name=name, description=description,
                    sustained={"value": value, **dict(limits), "evidence": evidence, "source": source},
                    kernel_models=[without_nulls(model) for model in models])
-    if name == "h200": profile.update(own_rates(calibrate, profile))
-    if name == "h100": profile["kernels"] = moved_kernels(calibrate)
+    if name in OWN: profile.update(own_rates(name, calibrate, profile))
     (PROFILES / f"{name}.json").write_text(text_of({"schema_version": 2} | profile))
 
 
@@ -282,18 +298,14 @@ def rate_of(text):
     return float(number[:-1]) * {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[number[-1]]
 
 
-def fitted_samples(calibrate, scratch):
-    """The path of a profile that our samples make: the device's own rates, and the kernels of compressors and updates."""
-    path = pathlib.Path(scratch) / "samples.json"
-    path.with_suffix(".samples.jsonl").write_bytes(lzma.decompress((OWN / "samples.jsonl.xz").read_bytes()))
-    subprocess.run([calibrate, "device", "--fit-only", "--name", "h200", "-o", path], check=True, stdout=subprocess.DEVNULL)
-    return path
-
-
-def own_rates(calibrate, datasheet):
-    """Our samples' rates in place of the datasheet's assumptions. The bandwidth stays the maker's: shares refer to it."""
+def own_rates(name, calibrate, datasheet):
+    """Our samples' rates in place of the datasheet's assumptions, and the kernels of compressors and updates. The bandwidth
+    stays the maker's: shares refer to it."""
     with tempfile.TemporaryDirectory() as scratch:
-        ours = without_nulls(json.loads(fitted_samples(calibrate, scratch).read_text()))
+        path = pathlib.Path(scratch) / "samples.json"
+        path.with_suffix(".samples.jsonl").write_bytes(lzma.decompress((OWN[name] / "samples.jsonl.xz").read_bytes()))
+        subprocess.run([calibrate, "device", "--fit-only", "--name", name, "-o", path], check=True, stdout=subprocess.DEVNULL)
+        ours = without_nulls(json.loads(path.read_text()))
     bandwidth, theirs = (rate_of(one["memory_bandwidth"]["value"]) for one in (ours, datasheet))
     share = {"value": round(bandwidth / theirs, 4), **{key: ours["memory_bandwidth"][key] for key in ("evidence", "source")}}
     share["source"] += f", {bandwidth / 1e9:.0f} GB/s, over the datasheet's"
@@ -301,15 +313,6 @@ def own_rates(calibrate, datasheet):
     efficiency = {"value": round(statistics.median(reached), 2), "evidence": "measured",
                   "source": f"cuBLAS, 8192 x 8192 matrices, {min(reached):.2f} to {max(reached):.2f} of the types' peaks"}
     return {"device": ours["device"], "compute_efficiency": efficiency, "launch_overhead": ours["launch_overhead"], "memory_efficiency": share, "kernels": ours["kernels"]}
-
-
-def moved_kernels(calibrate):
-    """The H200's kernels of compressors and updates on an H100: the same processor with other memory."""
-    with tempfile.TemporaryDirectory() as scratch:
-        moved = pathlib.Path(scratch) / "moved.json"
-        subprocess.run([calibrate, "transfer", fitted_samples(calibrate, scratch), "--from", "h200-datasheet", "--to",
-                        "h100-datasheet", "-o", moved], check=True)
-        return [without_nulls(kernel) for kernel in json.loads(moved.read_text())["kernels"]]
 
 
 # Profiles transferred from the nearest measured device: (that profile, its datasheet).
@@ -336,6 +339,7 @@ def transfer(name, calibrate):
     profile["kernel_models"] = [without_nulls(model) for model in profile["kernel_models"]]
     profile["description"] = there["description"].split(".")[0] + ". " + profile["description"]
     kept = {key: there[key] for key in ("gpu", "peaks", "memory", "memory_bandwidth", "clock", "processors")}
+    profile["sustained"] = {key: value for key, value in profile["sustained"].items() if value != []}
     profile = {key: value for key, value in profile.items() if value != []}
     (PROFILES / f"{name}.json").write_text(text_of({"$schema": "../profile.schema.json"} | profile | kept))
 

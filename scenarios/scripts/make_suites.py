@@ -766,22 +766,22 @@ def make_devices(writer):
         measurements=measurements)
 
 
-def make_h200(writer):
+def make_pytorch(writer, card, day, assumes):
     variants, measurements = [], []
-    for r in rows("h200_steps.csv"):
-        if r["layout"] == "nhwc": continue  # the profile's convolutions and norms have images in nchw
+    for r in rows(f"{card}_steps.csv"):
+        if r["layout"] == "nhwc" or r["benchmark"] == "1": continue  # the profile's layers have images in nchw and cuDNN's own choice
         name = f"{r['network']}, batch {r['batch']}, {r['type']}"
         types = {"dtype": "fp32", "compute_dtype": "bf16"} if r["type"] == "bf16" else {"dtype": r["type"]}
-        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": "h200", "batch": int(r["batch"]), **types}}})
+        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": card, "batch": int(r["batch"]), **types}}})
         measurements.append({"at": {"variant": name}, "step_time": f"{1e3 * float(r['device_s']):.5g}ms"})
     writer.suite(
-        "h200-pytorch",
-        description="Whole steps of five networks on one H200 by PyTorch, in bf16, tf32 and fp32: what is a profile worth that rests on single layers?",
-        assumes="Nothing is fitted to these rows. The profile h200 rests on single layers, which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16. "
+        f"{card}-pytorch",
+        description=f"Whole steps of five networks on one {card.upper()} by PyTorch, in bf16, tf32 and fp32: what is a profile worth that rests on single layers?",
+        assumes=f"Nothing is fitted to these rows. The profile {card} rests on single layers, which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16. " + assumes +
                 "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 and BERT in batches of 32. "
                 "GPT-2 is forecast far too fast. Its output has 50,257 words, and products of odd sizes in bf16 take an old kernel. PyTorch's GELU by tanh is eight kernels, which count as one here. In tf32 its largest kernels are attention with dropout in fp32. "
                 "BERT and GPT-2 in bf16 by autocast also convert weights in every pass. They add, normalize and drop out in fp32, and the forecast does so in bf16.",
-        source="measurements/h200_steps.csv: by stepcast's developers, 2026-11-27.",
+        source=f"measurements/{card}_steps.csv: by stepcast's developers, {day}.",
         study={"workload": "resnet50", "cluster": {"workers": 1, "link": {"bandwidth": "1GB/s"}}, "strategy": {"kind": "all-reduce"}, "variants": variants},
         measurements=measurements)
 
@@ -801,7 +801,8 @@ def main():
     make_vtrain(writer)
     make_torchtitan(writer)
     make_devices(writer)
-    make_h200(writer)
+    make_pytorch(writer, "h200", "2026-11-27", "")
+    make_pytorch(writer, "h100", "2026-11-28", "Its attention and norms in bf16 are others' too. ")
 
 
 if __name__ == "__main__":

@@ -183,6 +183,12 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
   others.dtype = Dtype::bf16;
   CHECK(find_model(profile_with({others, of_any}), KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 3_us);
   CHECK(find_model(slower, KernelKind::product, KernelPass::forward, Dtype::fp16) == nullptr);
+  // TF32 has fp32's size and fp16 has bf16's, whatever comes first.
+  for (const auto& models : {std::vector{others, of_any}, std::vector{of_any, others}}) {
+    const DeviceProfile both = profile_with(models);
+    CHECK(find_model(both, KernelKind::norm, KernelPass::forward, Dtype::tf32)->dtype == Dtype::fp32);
+    CHECK(find_model(both, KernelKind::norm, KernelPass::forward, Dtype::fp16)->dtype == Dtype::bf16);
+  }
   // Batch norm takes the norms' model until it has its own.
   CHECK(find_model(profile, KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
   KernelModel channels = of_any;
@@ -297,12 +303,12 @@ TEST_CASE("transferred, a streaming kernel goes with the memory or with the proc
   // Half of the bandwidth, the same processors. With s = 0.95·2^(-1/4), w = 1/2: (2^4/2 + 1/2)^(1/4) = 8.5^(1/4).
   const double between = 0.95 * std::pow(2, -0.25), slower = std::pow(8.5, 0.25);
   KernelModel models[] = {model_of(KernelKind::elementwise), model_of(KernelKind::batch_norm),
-                          model_of(KernelKind::pool), model_of(KernelKind::product)};
+                          model_of(KernelKind::pool), model_of(KernelKind::product), model_of(KernelKind::softmax)};
   models[0].memory_share = 0.95;
   models[1].memory_share = between;
   models[1].half_m = 100;
   models[2].memory_share = 0.095;
-  models[3].memory_share = 0.5;
+  models[3].memory_share = models[4].memory_share = 0.5;
   DeviceProfile measured = profile_with({std::begin(models), std::end(models)});
   DeviceProfile from = profile_with({});
   from.clock = ProfileEntry<Hertz>{Hertz(1e9), Evidence::assumed, "test", {}};
@@ -317,6 +323,7 @@ TEST_CASE("transferred, a streaming kernel goes with the memory or with the proc
   // w = 1e-4: (16e-4 + 0.9999)^(1/4) = 1.000375
   require_close(0.19 / 1.000375, moved.kernel_models[2].memory_share, 1e-6, "bound by processors: as fast as before");
   CHECK(moved.kernel_models[3].memory_share == 0.5);
+  CHECK(moved.kernel_models[4].memory_share == 0.5);  // reads its rows again
   require_close(from.memory_bandwidth.value * between / slower, moved.kernels[0].bandwidth, 1e-12, "a method's kernel");
   require_close(4_us, moved.kernels[0].launch, 1e-15, "its launch, by the clock");
   to.processors->value *= 2;  // twice as many: a pooling is twice as fast, up to (16e-4 + 0.9999/16)^(1/4)
