@@ -623,7 +623,7 @@ def make_llama(writer):
     writer.suite(
         "llama-fsdp",
         description="Llama 2 of 7 to 70 billion parameters on 128 A100s and 96 H100s by FSDP, on sequences of 4096 tokens",
-        assumes="no constant is fitted to these rows: the profiles a100 and h100 have kernels that others measured, and the share of their rates that MPT kept (mpt-a100-80gb, mpt-a100-40gb, mpt-h100-80gb). But that norms and rotary positions are simple operations there was looked up after a first comparison with these rows, in which 7B was 18 and 29 % too fast; "
+        assumes="no constant is fitted to these rows: the profiles a100 and h100 have products and attention that others measured, and the share of their rates that MPT kept (mpt-a100-80gb, mpt-a100-40gb, mpt-h100-80gb). But that norms and rotary positions are simple operations there was looked up after a first comparison with these rows, in which 7B was 18 and 29 % too fast; "
                 "400 and 800 Gb/s between nodes as eight NICs; every second block of 13B computed again (inferred, see measurements/llama_fsdp.csv), all blocks of 34B and 70B; they are counted as Hugging Face's, where the Foundation Model Stack's rotary positions move more bytes. Sharded over all GPUs, as the source says, though a later table of its authors has 7B and 13B sharded inside machines. "
                 "Throughputs are published with two digits.",
         source="PyTorch blog, Maximizing training throughput using PyTorch FSDP, 13 March 2024, table 1 (measurements/llama_fsdp.csv).",
@@ -668,7 +668,7 @@ def make_ultrascale_data_parallel(writer):
     writer.suite(
         "ultrascale-data-parallel",
         description="A Llama-like network of 1 billion parameters on 8 to 64 H100s, 256 sequences of 4096 tokens a step: what do more machines cost, without and with ZeRO-1?",
-        assumes="Nothing is fitted to these rows. The profile h100 has kernels that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). The network's sizes are inferred; see workloads/nanotron-1b.json. "
+        assumes="Nothing is fitted to these rows. The profile h100 has products, attention and norms that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). The network's sizes are inferred; see workloads/nanotron-1b.json. "
                 "Sequences of 4096 tokens are the book's text, not the file. Gradients are reduced in fp32, in buckets of 25 MiB, during the last backward pass; with ZeRO-1, parameters are gathered in bf16 (assumed). "
                 "Norms and rotary positions are one kernel each (assumed). The machines are those of clusters/dgx-h100.json; the source does not state their network. "
                 "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Too fast everywhere, by 4 to 5 % on 8 GPUs and by 20 to 23 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
@@ -713,7 +713,7 @@ def make_torchtitan(writer):
     writer.suite(
         "torchtitan",
         description="Llama 3.1 8B on 8 H100s of one machine by FSDP, on sequences of 8192 tokens, without compiler and compiled",
-        assumes="Nothing is fitted to these rows. The profile h100 has kernels that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). "
+        assumes="Nothing is fitted to these rows. The profile h100 has products, attention and norms that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). "
                 "These H100s have 96 GB of HBM2e and 500 W; their bandwidth and clock are not in the file, so the profile has those of an H100 SXM and is too fast to that extent. "
                 "Sequences of 8192 tokens are torchtitan's default. Selective recomputation is taken as that of every second block. Gradients are reduced in fp32 (assumed). "
                 "Without compiler, norms and rotary positions are simple operations; compiled, they are one kernel each. The machine is that of clusters/dgx-h100.json. "
