@@ -179,11 +179,12 @@ class Transfer {
     mark(kernel);
   }
 
-  /// The time of a tensor is taken for launches, the time of an element for traffic. Some methods really compute.
+  /// The time of a tensor is taken for launches. That of an element is many kernels, some bound by the memory and some by
+  /// processors, so it goes with the geometric mean of both.
   void rescale(CodecEntry& codec) const {
     const auto moved = [&](auto& time) {
       time.per_tensor *= 1 / clock_;
-      time.per_element *= 1 / bandwidth_;
+      time.per_element *= 1 / std::sqrt(stream_.bandwidth * stream_.processors);
     };
     moved(codec);
     if (codec.decode) moved(*codec.decode);

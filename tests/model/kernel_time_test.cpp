@@ -313,9 +313,11 @@ TEST_CASE("transferred, a streaming kernel goes with the memory or with the proc
   DeviceProfile from = profile_with({});
   from.clock = ProfileEntry<Hertz>{Hertz(1e9), Evidence::assumed, "test", {}};
   measured.kernels = {{"add", 4_us, from.memory_bandwidth.value * between, {}, Evidence::measured, "test"}};
+  measured.codecs = {{.method = "qsgd", .per_element = 3_ns, .source = "test"}};
   DeviceProfile to = from;
   to.memory_bandwidth.value *= 0.5;
   const DeviceProfile moved = transfer(measured, from, to, "moved");
+  require_close(3_ns * std::sqrt(2), moved.codecs[0].per_element, 1e-12, "a codec, halfway");
   require_close(0.95, moved.kernel_models[0].memory_share, 1e-12, "bound by the memory: the share stays");
   require_close(between * 2 / slower, moved.kernel_models[1].memory_share, 1e-12, "bound by both");
   require_close(100 / slower, *moved.kernel_models[1].half_m, 1e-12,
