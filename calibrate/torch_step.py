@@ -76,6 +76,8 @@ def build(torch, shape, batch, where):
             sizes = ((heads, queries), (kv_heads, keys), (kv_heads, keys))
             return [torch.randn(batch, *size, head, dtype=dtype, device=device, requires_grad=True) for size in sizes]
         if of("fused", False):
+            if not hasattr(F, "scaled_dot_product_attention"):
+                raise ScriptError(f"{where}: PyTorch {torch.__version__} has no fused attention; 2.0 and later have")
             shared = {"enable_gqa": True} if kv_heads != heads else {}  # PyTorch has it from 2.5 on
             return Call(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=of("causal", False), **shared)), make
         if kv_heads != heads:
