@@ -110,12 +110,8 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
     model.source = options.source;
     if (fitted.assumed > 0)
       model.source += fmt::format("; so few times leave {} of its constants assumed", fitted.assumed);
+    if (options.measured_on) move_rates(model, rates, base);
     if (options.keeps_launch) model.launch = base.launch_overhead.value;
-    // On the other device a kernel is bound by arithmetic or by memory.
-    const double reach = (find_peak(base, dtype)->rate / find_peak(rates, dtype)->rate) /
-                         (base.memory_bandwidth.value / rates.memory_bandwidth.value);
-    model.spread = (1 + model.spread.value_or(0)) * std::max(reach, 1 / reach) - 1;
-    if (options.measured_on) move_shares(model, rates, base);
     std::erase_if(profile.kernel_models, [&](const KernelModel& old) {
       return old.kind == kind && old.dtype == dtype && (!model.pass || old.pass == model.pass);
     });

@@ -36,7 +36,7 @@ struct StreamRatios {
 };
 
 /// Kinds that move the bytes which stepcast counts. Norms and softmax read their rows again, so their shares say less. An
-/// H100's softmax is met within 3 % where it goes with the bandwidth alone.
+/// H100's softmax in fp32 is met within 3 % forward where it goes with the bandwidth alone.
 bool is_streaming(KernelKind kind) {
   return kind == KernelKind::elementwise || kind == KernelKind::batch_norm || kind == KernelKind::pool ||
          kind == KernelKind::embedding;
@@ -112,6 +112,19 @@ class Transfer {
     return result;
   }
 
+  /// Its shares of the peak hold. Half of a batch norm's share at half_m channels is that of few blocks. One block of
+  /// them goes with the clock, and others stay idle.
+  void move_rates(KernelModel& model) const {
+    scale_fixed_times(model, 1 / clock_);
+    double time = 1 / bandwidth_;
+    if (is_streaming(model.kind)) {
+      time = stream_.time(model.memory_share * (measured_.memory_bandwidth.value / from_.memory_bandwidth.value));
+      model.memory_share /= time * bandwidth_;
+      if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : bandwidth_);
+    }
+    model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * time, {}, ratio_of(model.dtype)));
+  }
+
  private:
   [[nodiscard]] std::optional<double> ratio_of(Dtype dtype) const {
     const PeakRate *from = find_peak(from_, dtype), *to = find_peak(to_, dtype);
@@ -151,14 +164,10 @@ class Transfer {
     mark(layer);
   }
 
-  /// Its shares hold for the new peak and bandwidth; its fixed times scale with the clock. Factors by shape tell one
-  /// device's library: between the A100 and the H100 they made products no better than their constants alone.
+  /// Factors by shape tell one device's library: between the A100 and the H100 they made products no better than their
+  /// constants alone.
   void rescale(KernelModel& model) const {
-    scale_fixed_times(model, 1 / clock_);
-    const Seconds by_shares =
-        is_streaming(model.kind) ? 1_s * stream_.time(model.memory_share) : 1_s * (1 / bandwidth_);
-    move_shares(model, from_, to_);
-    model.spread = widened(model.spread.value_or(0), reach(1_s, by_shares, {}, ratio_of(model.dtype)));
+    move_rates(model);
     model.errors.reset();
     if (model.factors) model.spread = widened(*model.spread, most_factors_within(*model.factors));
     model.factors.reset();
@@ -218,13 +227,8 @@ class Transfer {
 
 }  // namespace
 
-// Half of a batch norm's share at half_m channels is that of few blocks, whose rate goes with the processors.
-void move_shares(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to) {
-  if (!is_streaming(model.kind)) return;
-  const StreamRatios ratios = stream_ratios(from, to);
-  const double time = ratios.time(model.memory_share);
-  model.memory_share /= time * ratios.bandwidth;
-  if (model.half_m) *model.half_m /= time * ratios.processors;
+void move_rates(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to) {
+  Transfer(from, from, to).move_rates(model);
 }
 
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,

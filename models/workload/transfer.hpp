@@ -12,7 +12,7 @@
 //     t' = t · (w·β^-4 + (1 - w)·π^-4)^(1/4),   w = min(1, (s/0.95)^4)
 //
 // for the part of its time that grows with its bytes. Here β is the ratio of the bandwidths, and π that of processors
-// times clock, or β where a datasheet lacks one of the two. The share 0.95 is that of the best streaming kernels of an
+// times clock, or β where a datasheet lacks one of the two. The share 0.95 is that of PyTorch's sums on an
 // H200, and the bend of 4 is the roofline's. An H100 has its processors and 0.7 of its bandwidth: kernels with a share
 // of 0.9 took 1.4 times as long there, those of 0.7 took 1.2 times, and those of 0.4 took 1.0 times
 // (calibrate/measured/, docs/device-profiles.md). A codec's time of an element scales with (β·π)^(-1/2): PyTorch's 16
@@ -43,7 +43,9 @@ class TransferError : public std::runtime_error {
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name);
 
-/// A model's shares of the bandwidth on another device. They change for sums, batch norms, poolings and embeddings.
-void move_shares(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to);
+/// A model's fixed times, shares and band on another device. Shares of the bandwidth change for sums, batch norms,
+/// poolings and embeddings.
+/// @pre `from` has the rates that the model refers to, and both have a peak of its type
+void move_rates(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to);
 
 }  // namespace stepcast

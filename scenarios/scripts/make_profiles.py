@@ -215,8 +215,8 @@ TABLES = {
                  ("neusight_linear_fp32.csv.gz", neusight_products, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"]),
                  ("neusight_vec_fp32.csv.gz", neusight_vectors, "NVIDIA A100 80GB PCIe", NEUSIGHT, ["--keep-launch"])]),
     "h100": ("h100-datasheet", "H100 SXM5, 80 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
-             "stepcast's developers; products, attention and norms in bf16 by NVIDIA. Where too few were measured, an H200's, "
-             "transferred. Peaks are the datasheet's.", [
+             "stepcast's developers; products and attention forward in bf16 by NVIDIA. Where too few were measured, an H200's, by them "
+             "and by NVIDIA, transferred. Peaks are the datasheet's.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, []),
                  ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "h100_sxm",
                   AICONFIGURATOR + ", FlashAttention-3 in vLLM 0.24.0", []),
@@ -227,7 +227,7 @@ TABLES = {
                  (OWN["h200"] / "kernels.csv.xz", own("h200", not_published), "NVIDIA H200", OURS["h200"], ["--measured-on", "h200-datasheet"]),
                  (OWN["h100"] / "kernels.csv.xz", own("h100", not_published), "NVIDIA H100 80GB HBM3", OURS["h100"], [])]),
     "h200": ("h200-datasheet", "H200 SXM5, 141 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
-             "stepcast's developers; bf16 products by NVIDIA, of the H100. Peaks are recalled.", [
+             "stepcast's developers; bf16 products by NVIDIA, of the H100, and fp16 by them, of the H100, transferred. Peaks are recalled.", [
                  ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, ["--measured-on", "h100-datasheet"]),
                  (OWN["h100"] / "kernels.csv.xz", own("h100", halves), "NVIDIA H100 80GB HBM3", OURS["h100"], ["--measured-on", "h100-datasheet"]),
                  (OWN["h200"] / "kernels.csv.xz", own("h200", not_products), "NVIDIA H200", OURS["h200"], [])]),

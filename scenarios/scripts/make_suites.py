@@ -671,7 +671,7 @@ def make_ultrascale_data_parallel(writer):
         assumes="Nothing is fitted to these rows. The profile h100 has products, attention and norms that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). The network's sizes are inferred; see workloads/nanotron-1b.json. "
                 "Sequences of 4096 tokens are the book's text, not the file. Gradients are reduced in fp32, in buckets of 25 MiB, during the last backward pass; with ZeRO-1, parameters are gathered in bf16 (assumed). "
                 "Norms and rotary positions are one kernel each (assumed). The machines are those of clusters/dgx-h100.json; the source does not state their network. "
-                "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Too fast everywhere, by 4 to 5 % on 8 GPUs and by 20 to 23 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
+                "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Too fast everywhere, by 3 to 4 % on 8 GPUs and by 20 to 22 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
         source=f"{ULTRASCALE_SOURCE}, assets/data/benchmarks/benchmarks_interactive.html (measurements/ultrascale_data_parallel.csv): all rows at hand, without tensor and pipeline parallelism; nanotron, bf16.",
         study={"workload": {"from": "nanotron-1b", "profile": "h100"}, "cluster": {"from": "dgx-h100", "workers": 8}, "variants": variants},
         measurements=measurements)
@@ -777,8 +777,8 @@ def make_pytorch(writer, card, day, assumes):
     writer.suite(
         f"{card}-pytorch",
         description=f"Whole steps of five networks on one {card.upper()} by PyTorch, in bf16, tf32 and fp32: what is a profile worth that rests on single layers?",
-        assumes=f"Nothing is fitted to these rows. The profile {card} rests on single layers, which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16. " + assumes +
-                "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 and BERT in batches of 32. "
+        assumes=f"Nothing is fitted to these rows. The profile {card} rests on single layers, most of which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16, which keep the share of their rates that MPT kept (mpt-h100-80gb). " + assumes +
+                "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 in batches of 32 and for BERT. "
                 "GPT-2 is forecast far too fast. Its output has 50,257 words, and products of odd sizes in bf16 take an old kernel. PyTorch's GELU by tanh is eight kernels, which count as one here. In tf32 its largest kernels are attention with dropout in fp32. "
                 "BERT and GPT-2 in bf16 by autocast also convert weights in every pass. They add, normalize and drop out in fp32, and the forecast does so in bf16.",
         source=f"measurements/{card}_steps.csv: by stepcast's developers, {day}.",
@@ -801,8 +801,8 @@ def main():
     make_vtrain(writer)
     make_torchtitan(writer)
     make_devices(writer)
-    make_pytorch(writer, "h200", "2026-11-27", "")
-    make_pytorch(writer, "h100", "2026-11-28", "Its attention and norms in bf16 are others' too. ")
+    make_pytorch(writer, "h200", "2026-11-27", "These products are an H100's. That share was taken for the H200 when its rows were known. ")
+    make_pytorch(writer, "h100", "2026-11-28", "Its attention and norms in bf16 are others' too, and some layers are an H200's, transferred. ")
 
 
 if __name__ == "__main__":
