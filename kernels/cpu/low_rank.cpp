@@ -227,8 +227,8 @@ void decompose_matrix(const Call& c) {
 /// deviation_of): together √(10·b)·2^-24, or 3.2·√b·2^-24. 40 times that covers the method's own tolerance and the
 /// worst of all entries: 8·√b·2^-20. Cosine and sine of a rotation are rounded once for a whole column. So its squared
 /// length may change by 2·√2·2^-24 in each of 10·b rotations: together 1.8·b·2^-20. That is 5.4e-4 for b = 316, where an
-/// H100 was 1.4e-4 off. A singular value, and with it the product, inherits half of that. Singular values below the normal numbers are whole multiples of the least denormal,
-/// which counts as a deviation of each entry.
+/// H100 was 1.4e-4 off. A singular value, and with it the product, inherits half of that. Singular values below the
+/// normal numbers are whole multiples of the least denormal, which counts as a deviation of each entry.
 std::optional<std::string> compare_decompositions(const Call& expected, const Call& got) {
   const MatrixView view = matrix_view(got.n);
   const std::int64_t a = view.columns, b = view.rows;

@@ -56,7 +56,6 @@ class Transfer {
         from_(from),
         to_(to),
         stream_(stream_ratios(from, to)),
-        bandwidth_(stream_.bandwidth),
         clock_(from.clock && to.clock ? to.clock->value / from.clock->value : 1.0) {}
 
   DeviceProfile operator()(const std::string& name) const {
@@ -77,7 +76,7 @@ class Transfer {
       mark(peak);
     }
     result.memory = to_.memory;
-    result.memory_bandwidth.value *= bandwidth_;
+    result.memory_bandwidth.value *= stream_.bandwidth;
     mark(result.memory_bandwidth);
     result.launch_overhead.value *= 1 / clock_;
     mark(result.launch_overhead);
@@ -102,7 +101,7 @@ class Transfer {
     std::erase_if(result.roofline_spread, [&](const RooflineSpread& one) { return !has_peak(one.dtype); });
     for (LayerEntry& layer : result.layers) rescale(layer, result);
     for (RooflineSpread& one : result.roofline_spread) {
-      one.spread = widened(one.spread, reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(one.dtype)));
+      one.spread = widened(one.spread, reach(1_s, 1_s * (1 / stream_.bandwidth), {}, ratio_of(one.dtype)));
       mark(one);
     }
     std::erase_if(result.kernel_models, [&](const KernelModel& model) { return !has_peak(model.dtype); });
@@ -116,11 +115,11 @@ class Transfer {
   /// them goes with the clock, and others stay idle.
   void move_rates(KernelModel& model) const {
     scale_fixed_times(model, 1 / clock_);
-    double time = 1 / bandwidth_;
+    double time = 1 / stream_.bandwidth;
     if (is_streaming(model.kind)) {
       time = stream_.time(model.memory_share * (measured_.memory_bandwidth.value / from_.memory_bandwidth.value));
-      model.memory_share /= time * bandwidth_;
-      if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : bandwidth_);
+      model.memory_share /= time * stream_.bandwidth;
+      if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : stream_.bandwidth);
     }
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * time, {}, ratio_of(model.dtype)));
   }
@@ -137,7 +136,7 @@ class Transfer {
   [[nodiscard]] double reach(Seconds was, Seconds is, Seconds fixed, std::optional<double> peak) const {
     fixed = std::min(fixed, was);
     double most = 0;
-    for (const double rate : {bandwidth_, peak.value_or(bandwidth_)})
+    for (const double rate : {stream_.bandwidth, peak.value_or(stream_.bandwidth)})
       for (const Seconds possible : {was * (1 / rate), fixed * (1 / clock_) + (was - fixed) * (1 / rate)})
         most = std::max({most, possible / is - 1, is / possible - 1});
     return most;
@@ -181,7 +180,7 @@ class Transfer {
     kernel.launch *= 1 / clock_;
     kernel.bandwidth *= 1 / by_bytes;
     const std::optional<double> peak = ratio_of(Dtype::fp32);
-    if (kernel.peak) *kernel.peak *= peak.value_or(bandwidth_);
+    if (kernel.peak) *kernel.peak *= peak.value_or(stream_.bandwidth);
     // The fixed part was measured separately. The part linear in bytes may really be arithmetic.
     widen(kernel, reach(1_s, 1_s * by_bytes, {}, peak));
     kernel.errors.reset();
@@ -222,7 +221,7 @@ class Transfer {
 
   const DeviceProfile &measured_, &from_, &to_;
   StreamRatios stream_;
-  double bandwidth_, clock_;
+  double clock_;
 };
 
 }  // namespace
