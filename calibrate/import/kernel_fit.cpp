@@ -25,6 +25,8 @@ constexpr double kLinearBeyond = 0.1;  ///< deviations of the logarithm
 constexpr int kMostEvaluations = 400;
 constexpr std::size_t kMostSamples = 3000;  ///< for the constants; the factors by shape take all
 constexpr std::size_t kSamplesEach = 4;     ///< for each constant; the rest stay at their start
+constexpr double kTelling = 1.25;           ///< times as long at half the rate
+constexpr double kNotable = 1.1;            ///< slowdown
 constexpr double kFittedShare = 0.7;
 constexpr int kFolds = 5;
 
@@ -63,6 +65,7 @@ std::vector<Constant> constants_of(KernelKind kind) {
 }
 
 using Samples = std::vector<const KernelSample*>;
+using Fit = std::function<KernelModel(const Samples&)>;
 
 /// Residuals over unbounded angles: a constant is at its least for 0 and at its most for π, by (1 - cos)/2 of its
 /// logarithm's range.
@@ -119,6 +122,7 @@ KernelModel rounded(KernelModel model) {
     time(model.tiling->wave);
     time(model.tiling->split);
   }
+  for (Misaligned& one : model.misaligned) share(one.slowdown);
   return model;
 }
 
@@ -127,11 +131,9 @@ std::size_t fitted_constants(KernelKind kind, std::size_t samples) {
   return std::min(constants_of(kind).size(), std::max<std::size_t>(2, samples / kSamplesEach));
 }
 
-KernelModel fit_constants(const KernelModel& start, const Samples& samples, const DevicePeaks& device) {
-  KernelModel begin = start;
-  std::vector<Constant> constants = constants_of(start.kind);
-  for (const Constant& one : constants) one.set(begin, one.start);
-  constants.resize(fitted_constants(start.kind, samples.size()));
+/// `begin` with these constants as they fit the samples best.
+KernelModel search_constants(const KernelModel& begin, const std::vector<Constant>& constants, const Samples& samples,
+                             const DevicePeaks& device) {
   Samples some;  // evenly spread over the samples
   for (std::size_t i = 0; i < std::min(samples.size(), kMostSamples); ++i)
     some.push_back(samples[i * samples.size() / std::min(samples.size(), kMostSamples)]);
@@ -147,6 +149,41 @@ KernelModel fit_constants(const KernelModel& start, const Samples& samples, cons
   }
   search.minimize(angles);
   return rounded(residuals.model_at(angles));
+}
+
+KernelModel fit_constants(const KernelModel& start, const Samples& samples, const DevicePeaks& device) {
+  KernelModel begin = start;
+  std::vector<Constant> constants = constants_of(start.kind);
+  for (const Constant& one : constants) one.set(begin, one.start);
+  constants.resize(fitted_constants(start.kind, samples.size()));
+  return search_constants(begin, constants, samples, device);
+}
+
+Bytes alignment_of(const KernelSample& sample, Dtype dtype) { return size_of(dtype) * sample.kernel.shape->alignment; }
+
+/// Whether a misaligned product at half the rate would take notably longer: it is bound by arithmetic.
+bool tells_slowdown(const KernelModel& model, const KernelSample& sample, const DevicePeaks& device) {
+  KernelModel slow = model;
+  slow.misaligned = {{alignment_of(sample, model.dtype), 2}};
+  return kernel_time(slow, sample.kernel, device) > kTelling * kernel_time(model, sample.kernel, device);
+}
+
+/// A model of aligned products with the slowdowns of others. An alignment has none if few samples tell it.
+KernelModel with_slowdowns(KernelModel model, const Samples& misaligned, const DevicePeaks& device) {
+  std::map<Bytes, Samples> telling;
+  for (const KernelSample* sample : misaligned)
+    if (tells_slowdown(model, *sample, device)) telling[alignment_of(*sample, model.dtype)].push_back(sample);
+  std::vector<Constant> constants;
+  Samples used;
+  for (const auto& [alignment, samples] : telling) {
+    if (samples.size() < kSamplesEach) continue;
+    used.insert(used.end(), samples.begin(), samples.end());
+    model.misaligned.push_back({alignment, 1});
+    constants.push_back({1, 30, 2, [i = constants.size()](KernelModel& fitted, double value) {
+                           fitted.misaligned[i].slowdown = value;
+                         }});
+  }
+  return constants.empty() ? model : search_constants(model, constants, used, device);
 }
 
 std::optional<ShapeFactors> factors_for(const KernelModel& model, const Samples& samples, const DevicePeaks& device) {
@@ -190,9 +227,9 @@ HeldOut summary_of(const Judged& judged, std::size_t fitted) {
 }
 
 /// A number for each family, in random order.
-std::map<std::string, std::size_t> numbered(const std::vector<KernelSample>& samples, std::uint64_t seed) {
+std::map<std::string, std::size_t> numbered(const Samples& samples, std::uint64_t seed) {
   std::map<std::string, std::size_t> numbers;
-  for (const KernelSample& sample : samples) numbers.emplace(sample.family, 0);
+  for (const KernelSample* sample : samples) numbers.emplace(sample->family, 0);
   std::vector<std::size_t> order(numbers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937_64 random(seed);
@@ -203,12 +240,71 @@ std::map<std::string, std::size_t> numbered(const std::vector<KernelSample>& sam
 }
 
 /// The samples, those of families with `held` apart.
-std::pair<Samples, Samples> parted(const std::vector<KernelSample>& samples,
-                                   const std::map<std::string, std::size_t>& numbers,
+std::pair<Samples, Samples> parted(const Samples& samples, const std::map<std::string, std::size_t>& numbers,
                                    const std::function<bool(std::size_t)>& held) {
   Samples fitted, held_out;
-  for (const KernelSample& sample : samples) (held(numbers.at(sample.family)) ? held_out : fitted).push_back(&sample);
+  for (const KernelSample* sample : samples) (held(numbers.at(sample->family)) ? held_out : fitted).push_back(sample);
   return {std::move(fitted), std::move(held_out)};
+}
+
+/// Each of five parts of the families is held out once.
+void judge_in_folds(const Samples& samples, const Fit& fit, const DevicePeaks& device, std::uint64_t seed,
+                    Judged& judged) {
+  const std::map<std::string, std::size_t> numbers = numbered(samples, seed);
+  for (int fold = 0; fold < kFolds; ++fold) {
+    const auto [fitted, held_out] =
+        parted(samples, numbers, [&](std::size_t number) { return static_cast<int>(number % kFolds) == fold; });
+    if (!held_out.empty() && !fitted.empty()) judge(fit(fitted), held_out, device, judged);
+  }
+}
+
+/// A model, how it judges samples that it did not see, and those that it rests on.
+struct Fitted {
+  KernelModel model;
+  Judged judged;
+  Samples behind;
+  std::size_t for_constants;  ///< samples that the constants may rest on
+};
+
+Fitted fit_and_judge(const Samples& samples, const Fit& fit, const DevicePeaks& device, std::uint64_t seed) {
+  Fitted result{{}, {}, {}, samples.size()};
+  if (samples.size() < kManySamples) {
+    judge_in_folds(samples, fit, device, seed, result.judged);
+    return {fit(samples), std::move(result.judged), samples, samples.size()};
+  }
+  const std::map<std::string, std::size_t> numbers = numbered(samples, seed);
+  // At least one family is held out.
+  const double fitted_families = std::floor(kFittedShare * static_cast<double>(numbers.size()));
+  auto [fitted, held_out] =
+      parted(samples, numbers, [&](std::size_t number) { return static_cast<double>(number) >= fitted_families; });
+  result.model = fit(fitted);
+  judge(result.model, held_out, device, result.judged);
+  result.behind = std::move(fitted);
+  return result;
+}
+
+/// Products of odd sizes have no part in the constants, but give the slowdown of each alignment. Where they tell none, where
+/// none is notable, or where few products are aligned, all are fitted alike.
+Fitted fit_by_alignment(const Samples& samples, const Fit& fit, const DevicePeaks& device, Dtype dtype,
+                        std::uint64_t seed) {
+  Samples aligned, misaligned;
+  for (const KernelSample* sample : samples)
+    (is_aligned(*sample->kernel.shape, dtype) ? aligned : misaligned).push_back(sample);
+  if (misaligned.empty() || aligned.size() < kLeastSamples || numbered(aligned, seed).size() < 2)
+    return fit_and_judge(samples, fit, device, seed);
+  Fitted result = fit_and_judge(aligned, fit, device, seed);
+  const Fit slow = [&, even = result.model](const Samples& some) { return with_slowdowns(even, some, device); };
+  result.model = slow(misaligned);
+  std::vector<Misaligned>& told = result.model.misaligned;
+  if (std::none_of(told.begin(), told.end(), [](const Misaligned& one) { return one.slowdown >= kNotable; })) {
+    for (Misaligned& one : told) one.slowdown = 1;
+    Fitted alike = fit_and_judge(samples, fit, device, seed);
+    alike.model.misaligned = std::move(told);
+    return alike;
+  }
+  judge_in_folds(misaligned, slow, device, seed, result.judged);
+  result.behind.insert(result.behind.end(), misaligned.begin(), misaligned.end());
+  return result;
 }
 
 void set_ranges(KernelModel& model, const Samples& samples) {
@@ -230,33 +326,19 @@ FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<Ker
   start.kind = kind;
   start.dtype = dtype;
   if (kind == KernelKind::product || kind == KernelKind::convolution) start.tiling = Tiling{};
-  const std::map<std::string, std::size_t> numbers = numbered(samples, seed);
+  Samples all;
+  for (const KernelSample& sample : samples) all.push_back(&sample);
+  const Fit fit = [&](const Samples& some) { return fit_all(start, some, device); };
+  const Fitted fitted = kind == KernelKind::product ? fit_by_alignment(all, fit, device, dtype, seed)
+                                                    : fit_and_judge(all, fit, device, seed);
   FittedModel result;
-  Judged judged;
-  if (samples.size() >= kManySamples) {
-    // At least one family is held out.
-    const double fitted_families = std::floor(kFittedShare * static_cast<double>(numbers.size()));
-    const auto [fitted, held_out] =
-        parted(samples, numbers, [&](std::size_t number) { return static_cast<double>(number) >= fitted_families; });
-    result.model = fit_all(start, fitted, device);
-    judge(result.model, held_out, device, judged);
-    set_ranges(result.model, fitted);
-    result.held_out = summary_of(judged, fitted.size());
-  } else {
-    for (int fold = 0; fold < kFolds; ++fold) {
-      const auto [fitted, held_out] =
-          parted(samples, numbers, [&](std::size_t number) { return static_cast<int>(number % kFolds) == fold; });
-      if (!held_out.empty() && !fitted.empty()) judge(fit_all(start, fitted, device), held_out, device, judged);
-    }
-    const auto [all, none] = parted(samples, numbers, [](std::size_t) { return false; });
-    result.model = fit_all(start, all, device);
-    set_ranges(result.model, all);
-    result.held_out = summary_of(judged, all.size());
-  }
+  result.model = fitted.model;
+  set_ranges(result.model, fitted.behind);
+  result.held_out = summary_of(fitted.judged, fitted.behind.size());
   result.model.errors = result.held_out.all;
-  result.assumed = static_cast<int>(constants_of(kind).size() - fitted_constants(kind, samples.size()));
+  result.assumed = static_cast<int>(constants_of(kind).size() - fitted_constants(kind, fitted.for_constants));
   std::vector<double> factors;
-  for (const auto& [ratio, time] : judged) factors.push_back(std::max(ratio, 1 / ratio) - 1);
+  for (const auto& [ratio, time] : fitted.judged) factors.push_back(std::max(ratio, 1 / ratio) - 1);
   result.model.spread = rounded(quantile(factors, 0.9));
   return result;
 }

@@ -40,7 +40,10 @@ struct FittedModel {
 /// The kind's constants (kernel_time.hpp) that minimise the sum of ρ(log(modelled/measured)), where ρ is square for
 /// small deviations and linear beyond 10 %: a table has a few times that another algorithm or an interruption explains.
 /// Products and convolutions have a tiling, and with enough samples factors by shape; attention has halves. Others are
-/// bound by memory, and the share of the peak stays 1; batch norm has a half, too.
+/// bound by memory, and the share of the peak stays 1; batch norm has a half, too. Products of odd sizes have no part in
+/// these constants: with them held fixed, they give the slowdown of each alignment. Five folds of their families judge
+/// them. Where a fold leaves few samples of an alignment, it takes its neighbour's slowdown. If none takes notably longer,
+/// all products are fitted alike, and each slowdown is 1.
 /// @pre kLeastSamples samples or more, of two families or more
 FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<KernelSample>& samples,
                              const DevicePeaks& device, std::uint64_t seed);

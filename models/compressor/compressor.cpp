@@ -190,6 +190,17 @@ bool works_on_matrices(const Compressor& compressor) {
                 : std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor);
 }
 
+double rank_of(const Compressor& compressor, const Tensor& tensor) {
+  const auto rank = std::visit(
+      []<class X>(const X& x) {
+        if constexpr (requires { x.rank; }) return x.rank;
+        else return 1;
+      },
+      compressor);
+  if (!tensor.is_matrix()) return 1;
+  return static_cast<double>(std::min<std::int64_t>({rank, tensor.rows(), tensor.columns()}));
+}
+
 CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int workers) {
   return std::visit(
       [&]<class X>(const X& x) {

@@ -48,6 +48,8 @@ std::string_view name_of(const Compressor& compressor);
 CompressorClass class_of(const Compressor& compressor);
 /// Whether the method factorizes matrices. Other methods see flat vectors.
 bool works_on_matrices(const Compressor& compressor);
+/// Columns of a matrix's factors: min(rank, n, m). A method without a rank, or a vector, has 1.
+double rank_of(const Compressor& compressor, const Tensor& tensor);
 
 /// The plan of `compressor` for `tensor`.
 /// @param workers  those whose messages one exchange sums; formulas may use it

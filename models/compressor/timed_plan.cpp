@@ -27,10 +27,11 @@ std::vector<Tensor> encoded(const Compressor& compressor, std::span<const Tensor
 
 /// A kernel of known time for some tensors. None if that is 0, since a plan's 0 stands for an unknown time.
 template <class Times>
-std::vector<CodecKernel> known(const char* name, const Times& times, const std::vector<Tensor>& tensors) {
+std::vector<CodecKernel> known(const char* name, const Times& times, const Compressor& compressor,
+                               const std::vector<Tensor>& tensors) {
   CodecKernel kernel{.kernel = name};
   for (const Tensor& tensor : tensors) {
-    kernel.start += times.per_tensor;
+    kernel.start += times.per_tensor + times.per_rank * rank_of(compressor, tensor);
     kernel.fixed += times.per_element * static_cast<double>(tensor.elements());
   }
   if (kernel.known() == Seconds{}) return {};
@@ -49,10 +50,10 @@ CodecPlan timed_plan(const Compressor& compressor, std::span<const Tensor> group
   const CodecEntry& codec = *rates.codec;
   const Tensor all = flattened(tensors);
   const Bytes dense = all.dense();
-  const std::vector<CodecKernel> decode = known("decode", *codec.decode, tensors);
+  const std::vector<CodecKernel> decode = known("decode", *codec.decode, compressor, tensors);
 
   for (Stage& stage : plan.stages) stage.encode.clear();
-  plan.stages.front().encode = known("encode", codec, tensors);
+  plan.stages.front().encode = known("encode", codec, compressor, tensors);
   std::vector<CodecKernel> further = decode;
   further.push_back(sweep("add", 2.0 * dense, dense, all, 1));
   plan.decode.first = decode;

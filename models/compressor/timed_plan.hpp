@@ -10,7 +10,8 @@ namespace stepcast {
 /// The plan of make_plan(), with the times that `rates` has for encoding and decoding the method's messages. Without
 /// `decode` there, or without such times, it is make_plan()'s own. Messages are the same in any case.
 ///
-/// For d elements in t tensors that the method encodes, with (a, b) of encoding and (a', b') of decoding:
+/// For d elements in t tensors that the method encodes, b is per_element and t·a the sum of per_tensor + r·per_rank over
+/// them, r = rank_of(tensor). a' and b' are those of decoding.
 ///     encode     t·a + d·b, all before the first stage's messages
 ///     decode     t·a' + d·b' for each message; each further message is then added, which reads 2d and writes d elements
 ///     vote       if the workers vote, one kernel takes the sign of the sum of several messages

@@ -93,6 +93,21 @@ struct ShapeFactors {
   bool operator==(const ShapeFactors&) const = default;
 };
 
+/// Products whose matrices have rows that are multiples of `alignment`, a power of two, and of no more. Kernels that copy
+/// 16 bytes at once cannot be used for them.
+struct Misaligned {
+  Bytes alignment{};
+  double slowdown = 1;
+
+  template <class V>
+  static void describe(V& v, Misaligned& x) {
+    v.required("alignment", x.alignment, "rows of the matrices are multiples of it, and of no more: 2B, 4B or 8B",
+               between(2, 8));
+    v.required("slowdown", x.slowdown, "they reach share/slowdown of the peak", between(1, 100));
+  }
+  bool operator==(const Misaligned&) const = default;
+};
+
 struct KernelModel {
   KernelKind kind = KernelKind::product;
   Dtype dtype = Dtype::fp32;
@@ -102,6 +117,7 @@ struct KernelModel {
   std::optional<double> half_m{}, half_k{};
   std::optional<Tiling> tiling{};
   std::optional<ShapeFactors> factors{};
+  std::vector<Misaligned> misaligned{};
   std::optional<FlopsRange> flops{};
   std::optional<BytesRange> bytes{};
   Evidence evidence = Evidence::measured;
@@ -127,6 +143,8 @@ struct KernelModel {
                non_negative);
     v.optional("tiling", x.tiling, "how tiles fill the processors; null: the arithmetic is spread evenly");
     v.optional("factors", x.factors, "measured over modelled times by shape; null: 1");
+    v.optional("misaligned", x.misaligned,
+               "slowdowns of products of odd sizes, by alignment; in between, logarithms are linear; empty: not known");
     v.optional("flops", x.flops, "operations of the kernels behind it; null: not known");
     v.optional("bytes", x.bytes, "bytes of the kernels behind it; null: not known");
     v.required("evidence", x.evidence, "kind of source");

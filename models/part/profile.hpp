@@ -72,15 +72,19 @@ struct MeasuredDevice {
 /// Version 1 lacks `device`, and it lacks knots, ranges, errors and spreads of entries.
 inline constexpr int kProfileVersion = 2;
 
-/// The fields of a time of t·per_tensor + d·per_element for d elements in t tensors.
+/// The fields of a time of t·(per_tensor + r·per_rank) + d·per_element for d elements in t tensors, factorized at rank r.
 template <class V, class Times>
 void describe_times(V& v, Times& x) {
   v.required("per_tensor", x.per_tensor, "time for each tensor, whatever its size", non_negative);
   v.required("per_element", x.per_element, "time for each element more", non_negative);
+  v.optional(
+      "per_rank", x.per_rank,
+      "time for each column of a tensor's factors: Gram-Schmidt treats them one by one; a method without rank has one",
+      non_negative);
 }
 
 struct CodecTime {
-  Seconds per_tensor{}, per_element{};
+  Seconds per_tensor{}, per_element{}, per_rank{};
 
   template <class V>
   static void describe(V& v, CodecTime& x) {
@@ -90,12 +94,13 @@ struct CodecTime {
 };
 
 /// The codec of one method in some implementation, in place of the method's kernels. For d elements in t tensors,
-/// encoding takes t·per_tensor + d·per_element, and decoding of one message takes `decode`. Tensors that are encoded as
-/// one vector are one tensor there. Without `decode`, the first two are the whole codec of one worker: encoding, and
-/// decoding of all that came back; each tensor counts.
+/// encoding takes t·(per_tensor + r·per_rank) + d·per_element, and decoding of one message takes `decode`. r is the rank
+/// of a tensor's factors, 1 for methods that have none. Tensors that are encoded as one vector are one tensor there.
+/// Without `decode`, the first three are the whole codec of one worker: encoding, and decoding of all that came back; each
+/// tensor counts.
 struct CodecEntry {
   std::string method;
-  Seconds per_tensor{}, per_element{};
+  Seconds per_tensor{}, per_element{}, per_rank{};
   std::optional<CodecTime> decode{};
   bool error_feedback = false;
   Evidence evidence = Evidence::assumed;

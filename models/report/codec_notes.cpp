@@ -13,8 +13,8 @@ namespace {
 std::string timed(const CodecEntry& codec, const DeviceProfile& device, const WorkloadTable& table) {
   const std::string gpu = gpu_of(device), workers = table.profile ? gpu_of(*table.profile) : "";
   return fmt::format(
-      "the codec of {} takes the times that {} has of it, {}, whatever its parameters{}", codec.method, device.name,
-      name_of(codec.evidence),
+      "the codec of {} takes the times that {} has of it, {}, whatever its parameters{}{}", codec.method, device.name,
+      name_of(codec.evidence), codec.per_rank > Seconds{} ? " but the rank" : "",
       may_be_same_gpu(gpu, workers) ? "" : fmt::format("; they are of {}, and the workers are {}", gpu, workers));
 }
 

@@ -47,7 +47,8 @@ std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Ten
   const CodecEntry& whole = *input.rates->codec;
   Seconds sum{};
   for (const Tensor& tensor : tensors)
-    sum += whole.per_tensor + whole.per_element * (static_cast<double>(tensor.elements()) / g);
+    sum += whole.per_tensor + whole.per_rank * rank_of(input.compressor, tensor) +
+           whole.per_element * (static_cast<double>(tensor.elements()) / g);
   return sum;
 }
 

@@ -44,6 +44,24 @@ void check_factors(const ShapeFactors& factors, const std::string& pointer, std:
                       fmt::format("{}, one for each knot of m, n and k", expected), "add or remove factors"});
 }
 
+void check_misaligned(const KernelModel& model, const std::string& pointer, std::vector<Fault>& faults) {
+  Bytes before{};
+  for (std::size_t i = 0; i < model.misaligned.size(); ++i) {
+    const Bytes alignment = model.misaligned[i].alignment;
+    const std::string here = fmt::format("{}/{}/alignment", pointer, i);
+    if (alignment != 2_B && alignment != 4_B && alignment != 8_B)
+      faults.push_back({"", here, exact_text(alignment), "2B, 4B or 8B",
+                        "give the largest power of two that divides the rows' lengths"});
+    else if (alignment <= before)
+      faults.push_back({"", here, exact_text(alignment), "more than " + exact_text(before) + ", the alignment before",
+                        "list alignments in order, each once"});
+    before = alignment;
+  }
+  if (!model.misaligned.empty() && model.kind != KernelKind::product)
+    faults.push_back({"", pointer, fmt::format("slowdowns of {}", name_of(model.kind)), "slowdowns of products alone",
+                      "remove them: other kinds have no alignment"});
+}
+
 void check_models(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults) {
   std::set<std::tuple<KernelKind, Dtype, std::optional<KernelPass>>> seen;
   for (std::size_t i = 0; i < profile.kernel_models.size(); ++i) {
@@ -59,6 +77,7 @@ void check_models(const DeviceProfile& profile, const std::string& pointer, std:
       faults.push_back({"", here + "/tiling", "a tiling, but no processors", "a profile with `processors`",
                         "add their number: tiles are spread over them"});
     if (model.factors) check_factors(*model.factors, here + "/factors", faults);
+    check_misaligned(model, here + "/misaligned", faults);
   }
 }
 

@@ -15,9 +15,12 @@ constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 128}, {128, 
 constexpr double kSplits[] = {1, 2, 4, 8, 16};
 /// A tile's part of the depth is no shorter.
 constexpr double kLeastDepth = 32;
+/// Bytes that a thread loads at once at most.
+constexpr Bytes kAligned = 16_B;
 
+/// @param share  of the peak, that of the model over a slowdown
 Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const ProductShape& shape,
-                   const DevicePeaks& device) {
+                   const DevicePeaks& device, double share) {
   const Tiling& tiling = *model.tiling;
   const double processors = device.processors;
   const Bytes bytes = kernel.work.bytes / kernel.work.kernels;
@@ -25,7 +28,7 @@ Seconds tiled_time(const KernelModel& model, const LayerKernel& kernel, const Pr
   for (const Tile& tile : kTiles) {
     const double intensity = tile.rows * tile.columns / (tile.rows + tile.columns);
     const double ratio = tiling.half_tile / intensity;
-    const FlopsPerSecond rate = device.peak * (model.share / (1 + ratio * ratio) / processors);
+    const FlopsPerSecond rate = device.peak * (share / (1 + ratio * ratio) / processors);
     const double tiles = std::ceil(shape.m / tile.rows) * std::ceil(shape.n / tile.columns) * shape.products;
     for (const double split : kSplits) {
       if (split > 1 && shape.k / split < kLeastDepth) break;
@@ -48,13 +51,13 @@ bool is_bound_by_memory(KernelKind kind) {
          kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
 }
 
-Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
+Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device, double share) {
   double few_rows = 1, narrow = 1;
   if (kernel.shape) {
     if (model.half_m) few_rows = 1 + *model.half_m / kernel.shape->m;
     if (model.half_k) narrow = 1 + *model.half_k / kernel.shape->k;
   }
-  Seconds arithmetic = kernel.work.flops / (device.peak * model.share) * narrow,
+  Seconds arithmetic = kernel.work.flops / (device.peak * share) * narrow,
           traffic = kernel.work.bytes / (device.bandwidth * model.memory_share);
   (is_bound_by_memory(kernel.kind) ? traffic : arithmetic) *= few_rows;
   return bent(arithmetic, traffic, model.bend) / kernel.work.kernels;
@@ -91,6 +94,22 @@ Seconds bent(Seconds a, Seconds b, double k) {
   return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
 }
 
+double slowdown_of(const KernelModel& model, const ProductShape& shape) {
+  const Bytes alignment = size_of(model.dtype) * shape.alignment;
+  if (model.misaligned.empty() || alignment >= kAligned) return 1;
+  const auto above = std::find_if(model.misaligned.begin(), model.misaligned.end(),
+                                  [&](const Misaligned& one) { return one.alignment >= alignment; });
+  const Misaligned next = above == model.misaligned.end() ? Misaligned{kAligned, 1} : *above;
+  if (above == model.misaligned.begin() || next.alignment == alignment) return next.slowdown;
+  const Misaligned& before = *(above - 1);
+  const double along = std::log(alignment / before.alignment) / std::log(next.alignment / before.alignment);
+  return before.slowdown * std::pow(next.slowdown / before.slowdown, along);
+}
+
+bool is_aligned(const ProductShape& shape, Dtype dtype) {
+  return dtype == Dtype::fp32 || size_of(dtype) * shape.alignment >= kAligned;
+}
+
 void scale_fixed_times(KernelModel& model, double factor) {
   model.launch *= factor;
   if (!model.tiling) return;
@@ -125,10 +144,16 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape) {
 
 Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device) {
   if (kernel.work.kernels == 0) return {};
-  Seconds each = model.tiling && kernel.shape ? tiled_time(model, kernel, *kernel.shape, device)
-                                              : even_time(model, kernel, device);
-  if (model.factors && kernel.shape) each *= factor_at(*model.factors, *kernel.shape);
-  return (model.launch + each / device.sustained) * kernel.work.kernels;
+  const double factor = model.factors && kernel.shape ? factor_at(*model.factors, *kernel.shape) : 1;
+  const auto lone = [&](double slowdown) {
+    const double share = model.share / slowdown;
+    return factor * (model.tiling && kernel.shape ? tiled_time(model, kernel, *kernel.shape, device, share)
+                                                  : even_time(model, kernel, device, share));
+  };
+  Seconds each = lone(1) / device.sustained;
+  if (const double slowdown = kernel.shape ? slowdown_of(model, *kernel.shape) : 1; slowdown > 1)
+    each = std::max(each, lone(slowdown));
+  return (model.launch + each) * kernel.work.kernels;
 }
 
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype) {
@@ -147,8 +172,14 @@ const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, Ker
   return best;
 }
 
-bool covers(const KernelModel& model, const KernelWork& work) {
+bool covers(const KernelModel& model, const LayerKernel& kernel) {
+  const KernelWork& work = kernel.work;
   if (work.kernels == 0) return true;
+  if (kernel.shape && !is_aligned(*kernel.shape, model.dtype)) {
+    const Bytes alignment = size_of(model.dtype) * kernel.shape->alignment;
+    const auto is_its = [&](const Misaligned& one) { return one.alignment == alignment; };
+    if (std::none_of(model.misaligned.begin(), model.misaligned.end(), is_its)) return false;
+  }
   const Flops flops = work.flops / work.kernels;
   const Bytes bytes = work.bytes / work.kernels;
   return (!model.flops || (flops >= model.flops->min && flops <= model.flops->max)) &&

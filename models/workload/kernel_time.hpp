@@ -9,6 +9,13 @@
 // Kinds bound by memory have (1 + half_m/m) in b instead. Only batch norm has an m, its channels: a block has one of
 // them, and few blocks do not draw the whole bandwidth (measured on an H200, docs/device-profiles.md).
 //
+// Products on tensor cores whose matrices have rows that are no multiples of 16 bytes reach share/slowdown. Kernels
+// copy 16 bytes at once, and Hopper's copy engine needs strides of as many (NVIDIA, CUDA C++ Programming Guide, Tensor
+// Memory Access). The library then takes others, such as `cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1` on an
+// H100. `misaligned` has the slowdown of each alignment that was measured. In a step such a product takes as long as alone,
+// or as an aligned one does there, whichever is longer. That is assumed; GPT-2's took 3 % longer in a step than alone
+// (calibrate/measured/h100-2026-11-28).
+//
 // f is the factor of its shape, 1 without `factors`. With a tiling, a product of m x k and k x n is cut into tiles of
 // h x w elements, and its depth into s parts. P processors work on a tile each, so there are W waves of them:
 //
@@ -46,6 +53,9 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 /// long.
 Seconds bent(Seconds a, Seconds b, double k);
 
+/// What divides the share of a product's peak: 1 where rows are multiples of 16 bytes, or where nothing is known.
+double slowdown_of(const KernelModel& model, const ProductShape& shape);
+
 /// Multiplies a model's fixed times: launch, wave and split.
 void scale_fixed_times(KernelModel& model, double factor);
 
@@ -65,7 +75,11 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape);
 /// that of norms.
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
 
-/// Whether the sizes of each of these kernels are within those that the model rests on.
-bool covers(const KernelModel& model, const KernelWork& work);
+/// Whether the rows of a product's matrices are multiples of 16 bytes. Those in fp32 count as such whatever they are: its
+/// kernels read single words (1.00 to 1.06 times as slow on V100, P100, Titan Xp, A100 and H100, docs/device-profiles.md).
+bool is_aligned(const ProductShape& shape, Dtype dtype);
+
+/// Whether the sizes of each of these kernels are within those that the model rests on, and their alignment is known.
+bool covers(const KernelModel& model, const LayerKernel& kernel);
 
 }  // namespace stepcast

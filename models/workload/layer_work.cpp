@@ -1,5 +1,6 @@
 #include "models/workload/layer_work.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,6 +46,9 @@ double scores_of(const Attention& x) {
 
 // Work -----------------------------------------------------------------------------------------------------------
 
+/// The alignment (ProductShape) of matrices with rows of these lengths.
+double alignment_of(Count one, Count other) { return real(std::gcd(std::gcd(one, other), Count{16})); }
+
 /// The common kernels of a layer, for `batch` samples, with their operations and elements.
 class KernelLister {
  public:
@@ -70,8 +74,10 @@ class KernelLister {
   }
   PassKernels operator()(const Linear& x) const {
     const double rows = batch_ * real(x.rows), in = real(x.in), out = real(x.out);
-    return products(KernelKind::product, {rows, out, in}, {rows, in, out}, {out, in, rows}, WeightMacs{}(x),
-                    real(x.in * x.rows), real(x.out * x.rows), in * out, x.bias);
+    const double alignment = alignment_of(x.in, x.out);
+    const auto shape = [&](double m, double n, double k) { return ProductShape{m, n, k, 1, 1, alignment}; };
+    return products(KernelKind::product, shape(rows, out, in), shape(rows, in, out), shape(out, in, rows),
+                    WeightMacs{}(x), real(x.in * x.rows), real(x.out * x.rows), in * out, x.bias);
   }
 
   /// One product computes the input of all steps at once. The hidden state needs a product in each step, which reads
@@ -186,9 +192,11 @@ class KernelLister {
     const double macs = attention_macs(x) / 2, queries = queries_of(x), keys = key_elements_of(x),
                  scores = scores_of(x);
     const double positions = real(x.sequence), memory = keys_of(x), width = real(x.d / x.heads),
-                 products = batch_ * real(x.heads);
+                 products = batch_ * real(x.heads),
+                 alignment = alignment_of(x.memory.value_or(x.sequence), x.d / x.heads);
     const auto product = [&](double elements, double m, double n, double k) {
-      return LayerKernel{KernelKind::product, work(2 * macs, elements, 1), ProductShape{m, n, k, products}};
+      return LayerKernel{KernelKind::product, work(2 * macs, elements, 1),
+                         ProductShape{m, n, k, products, 1, alignment}};
     };
     const double each = queries + keys + scores;
     PassKernels all;

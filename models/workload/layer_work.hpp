@@ -55,6 +55,9 @@ struct ProductShape {
   double m = 0, n = 0, k = 0;
   double products = 1;  ///< such products in one kernel
   double executed = 1;  ///< part of the multiplications that the algorithm executes: less by Winograd's
+  /// Elements: the largest power of two, up to 16, that divides the lengths of its matrices' rows in memory. A convolution
+  /// has 16.
+  double alignment = 16;
 };
 
 /// One kernel of a layer's pass, or equal ones in sequence.

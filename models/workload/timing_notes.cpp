@@ -148,7 +148,7 @@ Part part_of(std::string_view layer, const std::vector<LayerKernel>& kernels, Ke
     const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
     has_model |= model != nullptr;
     part.by_roofline |= model == nullptr;
-    part.extrapolated |= model ? !covers(*model, kernel.work) : !covers(profile, kernel.work, dtype);
+    part.extrapolated |= model ? !covers(*model, kernel) : !covers(profile, kernel.work, dtype);
   }
   if (!has_model) part.extrapolated = !covers(profile, sum_of(kernels), dtype);
   return part;

@@ -30,7 +30,7 @@ def sentences(found):
             rf"Beside {figure}\s+measurements\s+half\s+of\s+the\s+forecasts\s+are\s+within\s+{figure}\s+%,\s+nine\s+of\s+ten\s+within\s+{figure}\s+%\.",
             f"Beside {count} measurements half of the forecasts are within {half}, nine of ten within {most}."),
         "docs/how-far-off.md": (
-            rf"There are {figure}\s+predictions\s+in\s+{figure}\s+suites:\s+half\s+are\s+within\s+{figure}\s+%\s+of\s+the\s+measured\s+time,\s+nine\s+of\s+ten\s+within\s+{figure}\s+%\.\s+On\s+the\s+whole\s+they\s+are\s+{figure}\s+%\s+too\s+(fast|slow)\.",
+            rf"There\s+are\s+{figure}\s+predictions\s+in\s+{figure}\s+suites:\s+half\s+are\s+within\s+{figure}\s+%\s+of\s+the\s+measured\s+time,\s+nine\s+of\s+ten\s+within\s+{figure}\s+%\.\s+On\s+the\s+whole\s+they\s+are\s+{figure}\s+%\s+too\s+(fast|slow)\.",
             f"There are {count} predictions in {len(found['suites'])} suites: half are within {half} of the measured time, nine of ten within {most}. On the whole they are {percent(abs(total['bias']))} too {fast}."),
     }
 

@@ -32,6 +32,9 @@ CUDNN = "NVIDIA, cudnn-frontend at 3929da2 (MIT)"
 OWN = {card: ROOT / "calibrate" / "measured" / f"{card}-{day}" for card, day in (("h100", "2026-11-28"), ("h200", "2026-11-27"))}
 OURS = {card: f"measured by stepcast's developers {folder.name[5:]}, calibrate/torch_kernels.py, PyTorch 2.11 with cuDNN 9.19"
         for card, folder in OWN.items()}
+H100 = "NVIDIA H100 80GB HBM3"
+ODD_SIZES = (f"{AICONFIGURATOR}, and odd sizes {OURS['h100']}, {H100}, SHA-256 "
+             f"{hashlib.sha256((OWN['h100'] / 'kernels.csv.xz').read_bytes()).hexdigest()[:12]}; the others'")
 
 
 def rows(folder, name):
@@ -155,13 +158,13 @@ def deepbench_lstms(folder, device):
                 yield device, DTYPES[row["dtype"]], "lstm", name, row["batch"], shape, row[column]
 
 
-def own(card, wanted):
+def own(card, wanted, file="kernels.csv.xz"):
     """A reader of our table of that card, for rows that are wanted by type and layer. Kinds bound by memory run one kernel
     for fp32 and tf32."""
     computing = ("linear", "conv2d", "conv_transpose2d", "attention", "lstm")
 
     def reader(_, device):
-        with lzma.open(OWN[card] / "kernels.csv.xz", "rt") as lines:
+        with lzma.open(OWN[card] / file, "rt") as lines:
             for row in csv.DictReader(line for line in lines if not line.startswith("#")):
                 if row["device"] != device or not wanted(row["dtype"], row["layer"]): continue
                 if row["dtype"] == "tf32" and row["layer"] not in computing: row["dtype"] = "fp32"
@@ -174,6 +177,15 @@ def is_product(dtype, layer):
     return dtype in ("bf16", "fp16") and layer == "linear"
 
 
+def with_odd_sizes(folder, device):
+    """NVIDIA's products, and our own on the H100 in bf16 and fp16 whose matrices have rows that are no multiples of 16 bytes.
+    NVIDIA's all are. One kernel serves both types, so ours count as bf16."""
+    yield from aiconfigurator_products(folder, device)
+    for row in own("h100", is_product)(folder, H100):
+        sizes = dict(field.split("=") for field in row[5].split())
+        if any(2 * int(sizes[name]) % 16 for name in ("in", "out")): yield device, "bf16", *row[2:]
+
+
 def not_products(dtype, layer):
     return not is_product(dtype, layer)
 
@@ -183,8 +195,19 @@ def not_published(dtype, layer):
     return not is_product(dtype, layer) and not (dtype == "bf16" and layer in ("attention", "layer_norm"))
 
 
+def images(*dtypes):
+    """Layers that ask how images lie in memory: in nchw, or in nhwc (`channels_last`)."""
+    return lambda dtype, layer: dtype in dtypes and layer in ("conv2d", "batch_norm", "pool")
+
+
 def halves(dtype, layer):
     return dtype == "fp16" and not is_product(dtype, layer)
+
+
+def nhwc(card, device, dtypes, *further):
+    """The table of that card's layers with images in nhwc, for TABLES."""
+    file = "kernels-nhwc.csv.xz"
+    return OWN[card] / file, own(card, images(*dtypes), file), device, OURS[card] + ", images in nhwc", further
 
 
 # Profile: its base, what it describes, and its tables: (file, reader, device there, source, further options).
@@ -217,7 +240,7 @@ TABLES = {
     "h100": ("h100-datasheet", "H100 SXM5, 80 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
              "stepcast's developers; products and attention forward in bf16 by NVIDIA. Where too few were measured, an H200's, by them "
              "and by NVIDIA, transferred. Peaks are the datasheet's.", [
-                 ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, []),
+                 ("gemm_bf16.csv.gz", with_odd_sizes, "h100_sxm", ODD_SIZES, []),
                  ("attention_forward_bf16.csv.gz", aiconfigurator_attention, "h100_sxm",
                   AICONFIGURATOR + ", FlashAttention-3 in vLLM 0.24.0", []),
                  ("cudnn_attention_forward_backward.csv", cudnn_attention, "NVIDIA H200", CUDNN,
@@ -225,12 +248,19 @@ TABLES = {
                  ("cudnn_norms.csv", cudnn_norms, "NVIDIA H200", CUDNN + ", norms of PyTorch",
                   ["--measured-on", "h200-datasheet"]),
                  (OWN["h200"] / "kernels.csv.xz", own("h200", not_published), "NVIDIA H200", OURS["h200"], ["--measured-on", "h200-datasheet"]),
-                 (OWN["h100"] / "kernels.csv.xz", own("h100", not_published), "NVIDIA H100 80GB HBM3", OURS["h100"], [])]),
+                 (OWN["h100"] / "kernels.csv.xz", own("h100", not_published), H100, OURS["h100"], [])]),
     "h200": ("h200-datasheet", "H200 SXM5, 141 GB: layers as PyTorch runs them, compressors' kernels and updates measured by "
              "stepcast's developers; bf16 products by NVIDIA, of the H100, and fp16 by them, of the H100, transferred. Peaks are recalled.", [
-                 ("gemm_bf16.csv.gz", aiconfigurator_products, "h100_sxm", AICONFIGURATOR, ["--measured-on", "h100-datasheet"]),
-                 (OWN["h100"] / "kernels.csv.xz", own("h100", halves), "NVIDIA H100 80GB HBM3", OURS["h100"], ["--measured-on", "h100-datasheet"]),
+                 ("gemm_bf16.csv.gz", with_odd_sizes, "h100_sxm", ODD_SIZES, ["--measured-on", "h100-datasheet"]),
+                 (OWN["h100"] / "kernels.csv.xz", own("h100", halves), H100, OURS["h100"], ["--measured-on", "h100-datasheet"]),
                  (OWN["h200"] / "kernels.csv.xz", own("h200", not_products), "NVIDIA H200", OURS["h200"], [])]),
+    "h100-nhwc": ("h100", "h100 with images in nhwc (channels_last): convolutions, batch norms and poolings in bf16 and tf32. Those in "
+                  "fp16 are bf16's; convolutions in fp32 are nchw's.", [
+                      nhwc("h100", H100, ("bf16", "tf32"))]),
+    "h200-nhwc": ("h200", "h200 with images in nhwc (channels_last): convolutions, batch norms and poolings in bf16; those in tf32 are the "
+                  "H100's, transferred. Those in fp16 are bf16's; convolutions in fp32 are nchw's.", [
+                      nhwc("h100", H100, ("tf32",), "--measured-on", "h100-datasheet"),
+                      nhwc("h200", "NVIDIA H200", ("bf16",))]),
 }
 
 
@@ -251,10 +281,11 @@ SUSTAINED = {
 }
 
 
-def without_nulls(value):
+def without_blanks(value):
+    """Without what is null, and without empty lists."""
     if isinstance(value, dict):
-        return {key: without_nulls(one) for key, one in value.items() if one is not None}
-    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+        return {key: without_blanks(one) for key, one in value.items() if one is not None and one != []}
+    return [without_blanks(one) for one in value] if isinstance(value, list) else value
 
 
 def text_of(profile):
@@ -285,10 +316,13 @@ def make(name, calibrate, folder):
             base = fitted
         models = json.loads(fitted.read_text())["kernel_models"]
     profile = json.loads((PROFILES / f"{datasheet}.json").read_text())
-    value, evidence, source, *limits = SUSTAINED[name]
-    profile.update(name=name, description=description,
-                   sustained={"value": value, **dict(limits), "evidence": evidence, "source": source},
-                   kernel_models=[without_nulls(model) for model in models])
+    profile.update(name=name, description=description, kernel_models=[without_blanks(model) for model in models])
+    if name in SUSTAINED:
+        value, evidence, source, *limits = SUSTAINED[name]
+        profile["sustained"] = {"value": value, **dict(limits), "evidence": evidence, "source": source}
+    else:  # bf16's models in nhwc serve fp16 where it has none
+        profile["kernel_models"] = [one for one in profile["kernel_models"]
+                                    if one["dtype"] != "fp16" or one["kind"] not in ("convolution", "batch_norm", "pool")]
     if name in OWN: profile.update(own_rates(name, calibrate, profile))
     (PROFILES / f"{name}.json").write_text(text_of({"schema_version": 2} | profile))
 
@@ -306,7 +340,7 @@ def own_rates(name, calibrate, datasheet):
         path = pathlib.Path(scratch) / "samples.json"
         path.with_suffix(".samples.jsonl").write_bytes(lzma.decompress((OWN[name] / "samples.jsonl.xz").read_bytes()))
         subprocess.run([calibrate, "device", "--fit-only", "--name", name, "-o", path], check=True, stdout=subprocess.DEVNULL)
-        ours = without_nulls(json.loads(path.read_text()))
+        ours = without_blanks(json.loads(path.read_text()))
     bandwidth, theirs = (rate_of(one["memory_bandwidth"]["value"]) for one in (ours, datasheet))
     share = {"value": round(bandwidth / theirs, 4), **{key: ours["memory_bandwidth"][key] for key in ("evidence", "source")}}
     share["source"] += f", {bandwidth / 1e9:.0f} GB/s, over the datasheet's"
@@ -335,13 +369,10 @@ def transfer(name, calibrate):
         moved = pathlib.Path(scratch) / f"{name}.json"
         subprocess.run([calibrate, "transfer", measured, "--from", datasheet, "--to", f"{name}-datasheet", "-o", moved],
                        check=True)
-        profile = without_nulls(json.loads(moved.read_text()))
+        profile = without_blanks(json.loads(moved.read_text()))
     there = json.loads((PROFILES / f"{name}-datasheet.json").read_text())
-    profile["kernel_models"] = [without_nulls(model) for model in profile["kernel_models"]]
     profile["description"] = there["description"].split(".")[0] + ". " + profile["description"]
     kept = {key: there[key] for key in ("gpu", "peaks", "memory", "memory_bandwidth", "clock", "processors")}
-    profile["sustained"] = {key: value for key, value in profile["sustained"].items() if value != []}
-    profile = {key: value for key, value in profile.items() if value != []}
     (PROFILES / f"{name}.json").write_text(text_of({"$schema": "../profile.schema.json"} | profile | kept))
 
 
@@ -351,9 +382,10 @@ MARK = "<!-- by scenarios/scripts/make_profiles.py -->\n"
 
 def table_of(name):
     profile = json.loads((PROFILES / f"{name}.json").read_text())
+    models = [one for one in profile["kernel_models"] if not name.endswith("-nhwc") or "nhwc" in one["source"]]
     lines = [f"### {name}", "", "| kernels | type | pass | fitted to | held out | half are within | nine of ten within | source |",
              "|---|---|---|---|---|---|---|---|"]
-    for model in profile["kernel_models"]:
+    for model in models:
         errors, source = model["errors"], model["source"].split(";")[0]
         word = "" if model["evidence"] == "measured" else f" ({model['evidence']})"
         lines.append(f"| {model['kind']} | {model['dtype']} | {model.get('pass', 'any')} | {errors['fitted']} | "

@@ -769,18 +769,20 @@ def make_devices(writer):
 def make_pytorch(writer, card, day, assumes):
     variants, measurements = [], []
     for r in rows(f"{card}_steps.csv"):
-        if r["layout"] == "nhwc" or r["benchmark"] == "1": continue  # the profile's layers have images in nchw and cuDNN's own choice
-        name = f"{r['network']}, batch {r['batch']}, {r['type']}"
-        types = {"dtype": "fp32", "compute_dtype": "bf16"} if r["type"] == "bf16" else {"dtype": r["type"]}
-        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": card, "batch": int(r["batch"]), **types}}})
+        if r["benchmark"] == "1": continue  # the profiles' layers have cuDNN's own choice
+        nhwc = r["layout"] == "nhwc"
+        name = f"{r['network']}, batch {r['batch']}, {r['type']}" + (", nhwc" if nhwc else "")
+        types = {"dtype": r["type"]} if r["type"] in ("fp32", "tf32") else {"dtype": "fp32", "compute_dtype": r["type"]}
+        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": f"{card}-nhwc" if nhwc else card, "batch": int(r["batch"]), **types}}})
         measurements.append({"at": {"variant": name}, "step_time": f"{1e3 * float(r['device_s']):.5g}ms"})
     writer.suite(
         f"{card}-pytorch",
-        description=f"Whole steps of five networks on one {card.upper()} by PyTorch, in bf16, tf32 and fp32: what is a profile worth that rests on single layers?",
-        assumes=f"Nothing is fitted to these rows. The profile {card} rests on single layers, most of which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16, which keep the share of their rates that MPT kept (mpt-h100-80gb). " + assumes +
+        description=f"Whole steps of five networks on one {card.upper()} by PyTorch: what is a profile worth that rests on single layers?",
+        assumes=f"Nothing is fitted to these rows. The profiles {card} and {card}-nhwc rest on single layers, most of which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16, which keep the share of their rates that MPT kept (mpt-h100-80gb). " + assumes +
                 "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 in batches of 32 and for BERT. "
-                "GPT-2 is forecast far too fast. Its output has 50,257 words, and products of odd sizes in bf16 take an old kernel. PyTorch's GELU by tanh is eight kernels, which count as one here. In tf32 its largest kernels are attention with dropout in fp32. "
-                "BERT and GPT-2 in bf16 by autocast also convert weights in every pass. They add, normalize and drop out in fp32, and the forecast does so in bf16.",
+                "GPT-2's output has 50,257 words. Products of such odd sizes take slower kernels, whose slowdown rests on single layers, too. PyTorch's GELU by tanh is eight kernels, which count as one here. In tf32 its largest kernels are attention with dropout in fp32. "
+                "BERT and GPT-2 in bf16 by autocast also convert weights in every pass. They add, normalize and drop out in fp32, and the forecast does so in bf16. "
+                "Their products kept the rates of single layers in these steps, so MPT's share stands in for that. Layers in fp16 with images in nhwc have bf16's constants.",
         source=f"measurements/{card}_steps.csv: by stepcast's developers, {day}.",
         study={"workload": "resnet50", "cluster": {"workers": 1, "link": {"bandwidth": "1GB/s"}}, "strategy": {"kind": "all-reduce"}, "variants": variants},
         measurements=measurements)

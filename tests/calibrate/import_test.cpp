@@ -31,7 +31,8 @@ std::vector<Fault> faults_of(const std::string& text) {
 DeviceProfile base() {
   DeviceProfile profile;
   profile.name = "base";
-  profile.peaks = {{Dtype::fp32, FlopsPerSecond(2e13), Evidence::datasheet, "test"}};
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(2e13), Evidence::datasheet, "test"},
+                   {Dtype::tf32, FlopsPerSecond(2e13), Evidence::datasheet, "test"}};
   profile.memory_bandwidth.value = BytesPerSecond(1e12);
   profile.launch_overhead.value = 7_us;
   profile.processors = ProfileEntry<int>{80, Evidence::datasheet, "test", {}};
@@ -41,16 +42,20 @@ DeviceProfile base() {
 const DevicePeaks kDevice{FlopsPerSecond(2e13), BytesPerSecond(1e12), 80};
 
 /// Rows of products whose times are those of `truth`, off by up to `noise`.
-std::vector<KernelRow> products_by(const KernelModel& truth, int weights, double noise) {
+std::vector<KernelRow> products_by(const KernelModel& truth, int weights, double noise, Dtype dtype = Dtype::fp32) {
   std::vector<KernelRow> rows;
   for (int i = 0; i < weights; ++i)
     for (int log_rows = 0; log_rows <= 13; ++log_rows) {
       const Count in = 32LL << (i % 9), out = 48LL << (i / 9 % 9);
-      KernelRow row{"lab", Dtype::fp32,         Linear{in, out, Count{1} << log_rows, false, false},
-                    1,     KernelPass::forward, fmt::format("{} {}", in, out),
+      KernelRow row{"lab",
+                    dtype,
+                    Linear{in, out, Count{1} << log_rows, false, false},
+                    1,
+                    KernelPass::forward,
+                    fmt::format("{} {}", in, out),
                     {}};
       const double off = 1 + noise * std::sin(static_cast<double>(37 * i + 11 * log_rows));
-      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice) * off;
+      row.time = kernel_time(truth, kernels_of(row.shape, 1, dtype).forward.front(), kDevice) * off;
       rows.push_back(row);
     }
   return rows;
@@ -167,6 +172,94 @@ TEST_CASE("noise of 5 % stays an error of 5 %, and a model of many rows is judge
   CHECK(errors.held_out == 14 * 18);  // 30 % of 60
   CHECK(errors.median < 0.06);
   CHECK(import.profile.kernel_models.front().spread.value() >= errors.median);
+}
+
+TEST_CASE("products of odd sizes give slowdowns by alignment and leave the constants alone") {
+  KernelModel truth = product_truth();
+  const std::vector<KernelRow> aligned = products_by(truth, 30, 0, Dtype::tf32);
+  truth.misaligned = {{4_B, 3}, {8_B, 2}};
+  std::vector<KernelRow> rows = aligned;
+  const auto add = [&](Count out, Count inputs) {
+    KernelRow row = aligned.front();
+    row.shape = Linear{1024, out, inputs, false, false};
+    row.family = std::to_string(out);
+    row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::tf32).forward.front(), kDevice);
+    rows.push_back(row);
+  };
+  for (const Count out : {1001, 3001, 1002, 3002})  // odd: 4 bytes in tf32; 2 · odd: 8 bytes
+    for (const Count inputs : {1024, 2048, 4096, 8192}) add(out, inputs);
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  const KernelModel& model = import.profile.kernel_models.front();
+  REQUIRE(model.misaligned.size() == 2);
+  CHECK(model.misaligned[0].alignment == 4_B);
+  CHECK(model.misaligned[0].slowdown == Approx(3).epsilon(0.05));
+  CHECK(model.misaligned[1].alignment == 8_B);
+  CHECK(model.misaligned[1].slowdown == Approx(2).epsilon(0.05));
+  CHECK(import.kinds[0].held_out.all.held_out == 420 + 16);  // each once, four families of odd sizes among them
+  CHECK(import.kinds[0].held_out.all.p90 < 0.03);
+  // A held-out family's slowdown is that of the other one. The other alignment's would make 3/2 or 2/3 of the time.
+  CHECK(import.kinds[0].held_out.all.largest < 0.2);
+  KernelModel without = model,
+              alone = import_kernels(base(), aligned, {"lab", "", "test"}).profile.kernel_models.front();
+  for (KernelModel* one : {&without, &alone}) {
+    one->misaligned.clear();
+    one->flops.reset();  // the range and the errors know all rows
+    one->errors.reset();
+    one->spread.reset();
+  }
+  CHECK(without == alone);
+}
+
+TEST_CASE("products of odd sizes that launches or memory bind tell no slowdown and count as others do") {
+  std::vector<KernelRow> rows = products_by(product_truth(), 30, 0, Dtype::tf32);
+  // 32 deep and fewer: twice the arithmetic of a 32 x 32 tile, 1.3 us on its processor, adds less than 2 us to 6 us.
+  for (const Count out : {11, 101, 1001, 3001})
+    for (const Count in : {8, 16, 32}) {
+      KernelRow row = rows.front();
+      row.shape = Linear{in, out, 1, false, false};
+      row.family = std::to_string(out);
+      row.time = kernel_time(product_truth(), kernels_of(row.shape, 1, Dtype::tf32).forward.front(), kDevice);
+      rows.push_back(row);
+    }
+  KernelModel model = import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.front();
+  CHECK(model.misaligned.empty());
+  // In fp32, whose peak is the same here, no product is odd.
+  for (KernelRow& row : rows) row.dtype = Dtype::fp32;
+  model.dtype = Dtype::fp32;
+  CHECK(model == import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.front());
+}
+
+TEST_CASE("products of odd sizes that are no slower are fitted like others, and their slowdown is known to be 1") {
+  std::vector<KernelRow> rows = products_by(product_truth(), 30, 0, Dtype::tf32);
+  for (const Count out : {1001, 3001, 5001})
+    for (const Count inputs : {1024, 2048, 4096, 8192}) {
+      KernelRow row = rows.front();
+      row.shape = Linear{1024, out, inputs, false, false};
+      row.family = std::to_string(out);
+      row.time = kernel_time(product_truth(), kernels_of(row.shape, 1, Dtype::tf32).forward.front(), kDevice);
+      rows.push_back(row);
+    }
+  KernelModel model = import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.front();
+  CHECK(model.misaligned == std::vector<Misaligned>{{4_B, 1}});
+  for (KernelRow& row : rows) row.dtype = Dtype::fp32;
+  model.dtype = Dtype::fp32;
+  model.misaligned.clear();
+  CHECK(model == import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.front());
+}
+
+TEST_CASE("a table of odd sizes alone makes a model of its own") {
+  std::vector<KernelRow> rows;
+  for (const Count out : {1001, 2001, 3001})
+    for (int log_rows = 4; log_rows < 12; ++log_rows) {
+      KernelRow row{"lab", Dtype::tf32,         Linear{1024, out, Count{1} << log_rows, false, false},
+                    1,     KernelPass::forward, std::to_string(out),
+                    {}};
+      row.time = kernel_time(product_truth(), kernels_of(row.shape, 1, Dtype::tf32).forward.front(), kDevice);
+      rows.push_back(row);
+    }
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  CHECK(import.profile.kernel_models.front().misaligned.empty());
+  CHECK(import.kinds[0].held_out.all.held_out == 24);
 }
 
 TEST_CASE("factors by shape learn what the constants miss") {

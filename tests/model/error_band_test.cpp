@@ -364,8 +364,12 @@ TEST_CASE("transfer: each rate by its own ratio") {
       {Add{1000000}, 8, Dtype::fp32, 1_ms, {}, {}, Evidence::measured, "test", {}}};
   measured.kernels = {cast_of(0)};
   measured.roofline_spread = {{Dtype::fp32, 0.2, 10, Evidence::measured, "test"}};
-  measured.codecs = {
-      {.method = "qsgd", .per_tensor = 10_us, .per_element = 3_ns, .decode = CodecTime{4_us, 6_ns}, .source = "test"}};
+  measured.codecs = {{.method = "qsgd",
+                      .per_tensor = 10_us,
+                      .per_element = 3_ns,
+                      .per_rank = 8_us,
+                      .decode = CodecTime{4_us, 6_ns, 2_us},
+                      .source = "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   DeviceProfile to = from;
   to.peaks[0].rate *= 5;
@@ -387,8 +391,10 @@ TEST_CASE("transfer: each rate by its own ratio") {
   require_close(1.0, moved.roofline_spread[0].spread, 1e-12, "roofline's spread: 1.2 · 5/3 - 1");
   const CodecEntry& codec = moved.codecs.at(0);
   require_close(5_us, codec.per_tensor, 1e-12, "a codec's tensor, over 2");
+  require_close(4_us, codec.per_rank, 1e-12, "a column of its factors, over 2");
   require_close(1_ns, codec.per_element, 1e-12, "a codec's element, over 3");
   require_close(2_us, codec.decode->per_tensor, 1e-12, "its decoding of a tensor, over 2");
+  require_close(1_us, codec.decode->per_rank, 1e-12, "its decoding of a column, over 2");
   require_close(2_ns, codec.decode->per_element, 1e-12, "its decoding of an element, over 3");
 
   // Hardly any work: its time is the launch, over 2. The same time by the peak instead would be 5/2 away.

@@ -121,6 +121,88 @@ TEST_CASE("small tiles reach less of the peak") {
   CHECK(same(kernel_time(model, product(32, 32, 1000), kDevice), 3_us + Seconds(40.96e-6)));
 }
 
+TEST_CASE("products of odd sizes reach less of the peak, by the alignment of their rows") {
+  KernelModel model = model_of(KernelKind::product);
+  model.tiling = Tiling{0, 0_s, 1, 1_s};
+  // 2·128·128·1000/1e11 = 327.68 us on each of 10 processors, as above.
+  LayerKernel kernel = product(128, 1280, 1000);
+  kernel.shape->alignment = 1;                                                  // 4 bytes in fp32
+  CHECK(same(kernel_time(model, kernel, kDevice), 3_us + Seconds(327.68e-6)));  // no slowdown is known
+  model.misaligned = {{4_B, 4}};
+  CHECK(same(kernel_time(model, kernel, kDevice), 3_us + Seconds(4 * 327.68e-6)));
+  // A step that keeps half of an aligned product's rate keeps all of one that is slower than that anyway.
+  DevicePeaks in_step = kDevice;
+  in_step.sustained = 0.5;
+  CHECK(same(kernel_time(model, kernel, in_step), 3_us + Seconds(4 * 327.68e-6)));
+  model.misaligned = {{4_B, 1.5}};  // an aligned one takes twice its time there
+  CHECK(same(kernel_time(model, kernel, in_step), 3_us + Seconds(2 * 327.68e-6)));
+  model.misaligned = {{4_B, 4}};
+  KernelModel even = model;  // 2·128·1280·1000/1e12 = 327.68 us, too
+  even.tiling.reset();
+  CHECK(same(kernel_time(even, kernel, kDevice), 3_us + Seconds(4 * 327.68e-6)));
+  const auto slowdown = [&](double alignment) { return slowdown_of(model, {1, 1, 1, 1, 1, alignment}); };
+  CHECK(slowdown(2) == Approx(2));  // 8 bytes are halfway from 4 to 16, √4
+  CHECK(slowdown(4) == 1);          // 16 bytes
+  CHECK(slowdown(16) == 1);
+  model.dtype = Dtype::bf16;
+  CHECK(slowdown(1) == 4);  // 2 bytes: as the least that is known
+  CHECK(slowdown(2) == 4);
+  CHECK(slowdown(4) == Approx(2));
+  CHECK(slowdown(8) == 1);
+  model.misaligned = {{2_B, 9}, {8_B, 1}};
+  CHECK(slowdown(2) == Approx(3));  // 4 bytes are halfway from 2 to 8, √9
+}
+
+TEST_CASE("no odd size is quicker, whatever binds the product") {
+  property("no odd size is quicker", [] {
+    KernelModel model = model_of(KernelKind::product);
+    model.dtype = Dtype::bf16;
+    model.bend = positive_between(1, 16);
+    if (coin()) model.tiling = Tiling{20, 1_us, real_between(0, 1), 2_us};
+    model.misaligned = {{2_B, real_between(1, 9)}};
+    DevicePeaks device = kDevice;
+    device.sustained = real_between(0.1, 1);
+    const auto size = [] { return static_cast<double>(integer_between(1, 3000)); };
+    LayerKernel kernel = product(size(), size(), size());
+    const Seconds aligned = kernel_time(model, kernel, device);
+    kernel.shape->alignment = static_cast<double>(integer_between(1, 8));
+    RC_ASSERT(kernel_time(model, kernel, device) >= aligned);
+  });
+}
+
+TEST_CASE("a layer's sizes set the alignment of its products, its rows do not") {
+  const auto alignment = [](const LayerShape& shape, std::size_t kernel) {
+    const PassKernels kernels = kernels_of(shape, 3, Dtype::bf16);
+    const double one = kernels.forward[kernel].shape->alignment;
+    CHECK(kernels.data_gradient[kernel].shape->alignment == one);
+    return one;
+  };
+  CHECK(alignment(Linear{768, 50257, 7, false, false}, 0) == 1);
+  CHECK(alignment(Linear{30522, 1024, 7, false, false}, 0) == 2);  // 2 · 15,261
+  CHECK(alignment(Linear{768, 1000, 7, false, false}, 0) == 8);    // 8 · 125
+  CHECK(alignment(Linear{768, 3072, 7, false, false}, 0) == 16);
+  CHECK(kernels_of(Linear{768, 50257, 7, false, false}, 3, Dtype::bf16).weight_gradient[0].shape->alignment == 1);
+  // Rows of scores have the positions' length, those of queries, keys and values the head's width, 64.
+  CHECK(alignment(Attention{.heads = 2, .d = 128, .sequence = 100, .fused = false}, 0) == 4);
+  CHECK(alignment(Conv2d{.in = 3, .out = 64, .kernel = {3, 3}, .input = {8, 8}}, 0) == 16);
+}
+
+TEST_CASE("a product of an odd size is an extrapolation where its slowdown is not known") {
+  KernelModel model = model_of(KernelKind::product);
+  model.dtype = Dtype::tf32;
+  LayerKernel kernel = product(128, 1280, 1000);
+  CHECK(covers(model, kernel));
+  kernel.shape->alignment = 2;  // 8 bytes
+  CHECK_FALSE(covers(model, kernel));
+  model.misaligned = {{4_B, 2}};  // another alignment
+  CHECK_FALSE(covers(model, kernel));
+  model.misaligned = {{4_B, 2}, {8_B, 2}};
+  CHECK(covers(model, kernel));
+  model.misaligned.clear();
+  model.dtype = Dtype::fp32;  // whose kernels read single words
+  CHECK(covers(model, kernel));
+}
+
 TEST_CASE("more of a product never takes less time, and Winograd's part of it no more") {
   property("more of a product never takes less time", [] {
     KernelModel model = model_of(KernelKind::product);
@@ -276,6 +358,7 @@ TEST_CASE("transferred, a model keeps its shares and takes the other device's ra
   KernelModel products = model_of(KernelKind::product);
   products.source = "lab's";
   products.factors = ShapeFactors{{1}, {1}, {1}, {2}};
+  products.misaligned = {{4_B, 3}};
   products.tiling = Tiling{20, 1_us, 0.5, 2_us};
   const DeviceProfile measured = profile_with({products});
   DeviceProfile from = profile_with({}), to = profile_with({});
@@ -295,6 +378,10 @@ TEST_CASE("transferred, a model keeps its shares and takes the other device's ra
   CHECK(moved.spread.value() >= 2);
   CHECK_FALSE(moved.errors);
   CHECK_FALSE(moved.factors);
+  CHECK(moved.misaligned.empty());  // one device's library
+  KernelModel imported = products;  // one generation: the times alone are another card's
+  move_rates(imported, from, to);
+  CHECK(imported.misaligned == products.misaligned);
   to.processors.reset();
   CHECK_THROWS_AS(transfer(measured, from, to, "other"), TransferError);
 }
@@ -355,7 +442,7 @@ TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
   table.layers[1].name = "large";
   table.layers[1].shape = Add{1000000};  // 12 MB
   CHECK(extrapolated_layers(table, profile_with({sums}), 1) == std::vector<std::string>{"large"});
-  CHECK(covers(sums, {Flops(1), 2_MB, 2}));  // two of 1 MB each
+  CHECK(covers(sums, {KernelKind::elementwise, {Flops(1), 2_MB, 2}, {}}));  // two of 1 MB each
   // The sums have a model, so the roofline's share is the update's alone.
   const TimeByRoofline time = time_by_roofline(table, profile_with({sums}), 1);
   CHECK(time.by_roofline < time.all);

@@ -242,6 +242,7 @@ TEST_CASE("an implementation's times of a compressor are noted, and methods that
       "the codec of qsgd takes the times that pytorch-h200 has of it, fitted, whatever its parameters";
   CHECK(is_noted("qsgd", "pytorch-h200", timed + "; they are of H200, and the workers are V100"));
   CHECK_FALSE(is_noted("qsgd", "pytorch-h200", "up to twenty times"));
+  CHECK(is_noted("powersgd", "pytorch-h200", "transferred, whatever its parameters but the rank; they"));
   CHECK(is_noted("wangni", "pytorch-h200", "pytorch-h200 has times of some compressors, but none of wangni"));
   CHECK(is_noted("wangni", "pytorch-h200", "up to twenty times"));
   CHECK_FALSE(is_noted("wangni", "v100-datasheet", "has times of"));

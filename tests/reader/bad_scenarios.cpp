@@ -583,6 +583,13 @@ void add_networks(std::vector<BadScenario>& rows) {
   const auto with_kernels = [&](const char* kernels) {
     return with({{"/profile", Json{{"from", "v100-datasheet"}, {"kernels", json(kernels)}}}});
   };
+  const auto with_alignments = [&](const char* alignments, const char* kind = "product") {
+    Json model =
+        json(R"({"dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x"})");
+    model["kind"] = kind;
+    for (const Json& one : json(alignments)) model["misaligned"].push_back({{"alignment", one}, {"slowdown", 2}});
+    return with_models(Json::array({model}).dump().c_str());
+  };
   const auto transformer = [](const Changes& changes) {
     Json table = json(
         R"({"name": "t", "batch": 1, "profile": "v100-datasheet", "transformer": {"layers": 2, "hidden": 64, "heads": 8, "vocabulary": 100, "sequence": 32}})");
@@ -784,6 +791,12 @@ void add_networks(std::vector<BadScenario>& rows) {
                R"([{"kind": "product", "dtype": "fp32", "launch": "5us", "memory_share": 0.8, "evidence": "measured", "source": "x", "factors": {"m": [2, 1], "n": [1], "k": [4], "factors": [1, 1]}}])"),
            "/workload/profile/kernel_models/0/factors/m", "2 knots",
            "at least one knot, each larger than the one before"},
+          {"alignments out of order", with_alignments(R"(["4B", "2B"])"),
+           "/workload/profile/kernel_models/0/misaligned/1/alignment", "2B", "more than 4B, the alignment before"},
+          {"an alignment that rows cannot have", with_alignments(R"(["6B"])"),
+           "/workload/profile/kernel_models/0/misaligned/0/alignment", "6B", "2B, 4B or 8B"},
+          {"slowdowns of norms", with_alignments(R"(["2B"])", "norm"), "/workload/profile/kernel_models/0/misaligned",
+           "slowdowns of norm", "slowdowns of products alone"},
           {"a codec device's kernel twice",
            good_scenario(
                {{"/codec",

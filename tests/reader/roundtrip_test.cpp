@@ -151,6 +151,8 @@ void mend(DeviceProfile& profile) {
     model.dtype = profile.peaks.front().dtype;
     if (model.tiling && !profile.processors) model.tiling.reset();
     if (model.factors) model.factors = ShapeFactors{{1, 4}, {2}, {1, 3, 9}, {1, 0.5, 2, 1.25, 0.875, 3}};
+    if (!model.misaligned.empty()) model.misaligned = {{2_B, 5}, {8_B, 1.5}};
+    if (model.kind != KernelKind::product) model.misaligned.clear();
   }
   for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
     KernelEntry& kernel = profile.kernels[i];

@@ -22,7 +22,7 @@ import tempfile
 
 NOT_RUN = {"installs and builds", "needs a GPU", "needs PyTorch", "needs mpirun", "needs Slurm", "needs a cluster", "runs this test"}
 NO_PAGE = {"build", ".git", "node_modules"}
-SECONDS = 120  # for one command
+SECONDS = 280  # for one command, with sanitizers too; ctest stops a test after 300
 
 
 def nccl_tests(hosts, each):

@@ -46,6 +46,21 @@ TEST_CASE("gathered messages are decoded one by one, and all but the first are a
   require_close(4 * 101e-6 + 3 * (kLaunch + 20 * 1000 * kAdd), time(decode_kernels(plan, 4), slow), 1e-12, "slow");
 }
 
+TEST_CASE("each column of a matrix's factors takes its time, as Gram-Schmidt has it") {
+  CodecRates timed = rates("powersgd");
+  timed.codec->per_rank = 20_us;
+  timed.codec->decode->per_rank = 1_us;
+  const std::vector<Tensor> group{{{30, 10}}, {{100, 2}}, {{50}}};  // the vector stays whole
+  const CodecPlan plan = timed_plan(PowerSgd{.rank = 4}, group, 8, timed);
+  // 4 columns, and 2 of the matrix that has no more: 2 · 3 ms + 6 · 20 us + 500 · 2 ns. Before, both residuals are added.
+  require_close(6.121e-3 + 2 * kLaunch + 500 * kAdd, time(encode_kernels(plan), timed), 1e-12, "both matrices");
+  // 2 · 100 us + 6 · 1 us + 500 · 1 ns for the sum, and for the own message, which one kernel subtracts.
+  require_close(2 * 206.5e-6 + kLaunch + 500 * kAdd, time(decode_kernels(plan, 8), timed), 1e-12, "both matrices");
+  CHECK(rank_of(PowerSgd{.rank = 4}, {{7}}) == 1);  // a vector
+  CHECK(rank_of(Atomo{.rank = 3}, {{5, 8}}) == 3);
+  CHECK(rank_of(TopK{}, {{5, 8}}) == 1);
+}
+
 TEST_CASE("summed messages are decoded once") {
   const CodecRates timed = rates("random-k");
   const CodecPlan plan = timed_plan(RandomK{.ratio = 0.01, .error_feedback = false}, kVectors, 8, timed);
