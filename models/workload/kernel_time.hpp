@@ -13,8 +13,8 @@
 // copy 16 bytes at once, and Hopper's copy engine needs strides of as many (NVIDIA, CUDA C++ Programming Guide, Tensor
 // Memory Access). The library then takes others, such as `cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1` on an
 // H100. `misaligned` has the slowdown of each alignment that was measured. In a step such a product takes as long as alone,
-// or as an aligned one does there, whichever is longer. That is assumed; GPT-2's took 3 % longer in a step than alone
-// (calibrate/measured/h100-2026-11-28).
+// or as an aligned one does there, whichever is longer. The rule is assumed. GPT-2's took 3 % longer in a step than
+// alone (calibrate/measured/h100-2026-11-28).
 //
 // f is the factor of its shape, 1 without `factors`. With a tiling, a product of m x k and k x n is cut into tiles of
 // h x w elements, and its depth into s parts. P processors work on a tile each, so there are W waves of them:
@@ -53,7 +53,7 @@ Seconds kernel_time(const KernelModel& model, const LayerKernel& kernel, const D
 /// long.
 Seconds bent(Seconds a, Seconds b, double k);
 
-/// What divides the share of a product's peak: 1 where rows are multiples of 16 bytes, or where nothing is known.
+/// The divisor of a product's share of the peak: 1 where rows are multiples of 16 bytes, or where nothing is known.
 double slowdown_of(const KernelModel& model, const ProductShape& shape);
 
 /// Multiplies a model's fixed times: launch, wave and split.

@@ -188,7 +188,7 @@ class Transfer {
     mark(kernel);
   }
 
-  /// The times of a tensor and of a column of its factors are taken for launches. That of an element is many kernels, some
+  /// The times of a tensor and of a column of its factors are taken for launches. An element's time is many kernels, some
   /// bound by the memory and some by processors, so it goes with the geometric mean of both.
   void rescale(CodecEntry& codec) const {
     const auto moved = [&](auto& time) {

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "scenarios" / "profiles" / "pytorch-h200.json"
 MEASURED = ROOT / "calibrate" / "measured" / "h200-2026-11-27" / "torch-compressors.json.xz"
 RANKS = ROOT / "calibrate" / "measured" / "h100-2026-11-28" / "torch-ranks.json.xz"
-MOST_RANK = 16  # at 32 a column takes twice as long
+MOST_RANK = 16  # at 32 a column takes 1.5 to 2.7 times as long
 SOURCE = "measured by stepcast's developers 2026-11-27 on an NVIDIA H200, calibrate/torch_compressors.py, PyTorch 2.11"
 QUEUED, WAITING = "launches were queued ahead and take no time", "the host counts elements, so launches take time"
 # Methods and the setting that was timed. Left out: ATOMO, whose decomposition grows faster than its matrix.
