@@ -25,7 +25,7 @@ class OneProcess final : public Ranks {
 
 bool above_one(const char* variable) {
   const char* const value = std::getenv(variable);
-  return value && std::atoi(value) > 1;
+  return value && std::strtol(value, nullptr, 10) > 1;
 }
 
 }  // namespace
