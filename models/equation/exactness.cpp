@@ -122,7 +122,7 @@ Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const C
     return of_servers(*server, cluster, graph);
   if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy))
     return of_gossip(gossip->graph, graph, prices);
-  const Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
+  Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
   if (!averages_meet_islands(scenario.strategy)) return priced;
   const Exactness met = of_averages_in_flight(*islands_of(scenario.strategy), graph, prices);
   return {priced.why.empty() ? met.why : fmt::format("{}, and {}", met.why, priced.why), priced.least,

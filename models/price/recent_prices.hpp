@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <list>
+#include <utility>
 
 #include "models/price/cluster_prices.hpp"
 
@@ -19,7 +20,7 @@ class RecentPrices {
 
  private:
   struct Priced {
-    explicit Priced(const Cluster& priced) : cluster(priced), prices(cluster) {}
+    explicit Priced(Cluster priced) : cluster(std::move(priced)), prices(cluster) {}
     const Cluster cluster;
     const CachedPrices prices;
   };

@@ -127,7 +127,8 @@ class Engine {
     return packed;
   }
 
-  void complete_block(const std::vector<std::size_t> block) {  // a copy: tasks may be added meanwhile
+  // A copy: tasks may be added meanwhile. NOLINTNEXTLINE(performance-unnecessary-value-param)
+  void complete_block(const std::vector<std::size_t> block) {
     for (const std::size_t at : block) {
       packed_[at] = packed_answer(at);
       look_around();
