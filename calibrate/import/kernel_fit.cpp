@@ -159,12 +159,10 @@ KernelModel fit_constants(const KernelModel& start, const Samples& samples, cons
   return search_constants(begin, constants, samples, device);
 }
 
-Bytes alignment_of(const KernelSample& sample, Dtype dtype) { return size_of(dtype) * sample.kernel.shape->alignment; }
-
 /// Whether a misaligned product at half the rate would take notably longer: it is bound by arithmetic.
 bool tells_slowdown(const KernelModel& model, const KernelSample& sample, const DevicePeaks& device) {
   KernelModel slow = model;
-  slow.misaligned = {{alignment_of(sample, model.dtype), 2}};
+  slow.misaligned = {{row_alignment(*sample.kernel.shape, model.dtype), 2}};
   return kernel_time(slow, sample.kernel, device) > kTelling * kernel_time(model, sample.kernel, device);
 }
 
@@ -172,7 +170,8 @@ bool tells_slowdown(const KernelModel& model, const KernelSample& sample, const 
 KernelModel with_slowdowns(KernelModel model, const Samples& misaligned, const DevicePeaks& device) {
   std::map<Bytes, Samples> telling;
   for (const KernelSample* sample : misaligned)
-    if (tells_slowdown(model, *sample, device)) telling[alignment_of(*sample, model.dtype)].push_back(sample);
+    if (tells_slowdown(model, *sample, device))
+      telling[row_alignment(*sample->kernel.shape, model.dtype)].push_back(sample);
   std::vector<Constant> constants;
   Samples used;
   for (const auto& [alignment, samples] : telling) {
@@ -267,10 +266,11 @@ struct Fitted {
 };
 
 Fitted fit_and_judge(const Samples& samples, const Fit& fit, const DevicePeaks& device, std::uint64_t seed) {
-  Fitted result{{}, {}, {}, samples.size()};
+  Fitted result{{}, {}, samples, samples.size()};
   if (samples.size() < kManySamples) {
     judge_in_folds(samples, fit, device, seed, result.judged);
-    return {fit(samples), std::move(result.judged), samples, samples.size()};
+    result.model = fit(samples);
+    return result;
   }
   const std::map<std::string, std::size_t> numbers = numbered(samples, seed);
   // At least one family is held out.

@@ -94,8 +94,10 @@ Seconds bent(Seconds a, Seconds b, double k) {
   return longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
 }
 
+Bytes row_alignment(const ProductShape& shape, Dtype dtype) { return size_of(dtype) * shape.alignment; }
+
 double slowdown_of(const KernelModel& model, const ProductShape& shape) {
-  const Bytes alignment = size_of(model.dtype) * shape.alignment;
+  const Bytes alignment = row_alignment(shape, model.dtype);
   if (model.misaligned.empty() || alignment >= kAligned) return 1;
   const auto above = std::find_if(model.misaligned.begin(), model.misaligned.end(),
                                   [&](const Misaligned& one) { return one.alignment >= alignment; });
@@ -107,7 +109,7 @@ double slowdown_of(const KernelModel& model, const ProductShape& shape) {
 }
 
 bool is_aligned(const ProductShape& shape, Dtype dtype) {
-  return dtype == Dtype::fp32 || size_of(dtype) * shape.alignment >= kAligned;
+  return dtype == Dtype::fp32 || row_alignment(shape, dtype) >= kAligned;
 }
 
 void scale_fixed_times(KernelModel& model, double factor) {
@@ -176,7 +178,7 @@ bool covers(const KernelModel& model, const LayerKernel& kernel) {
   const KernelWork& work = kernel.work;
   if (work.kernels == 0) return true;
   if (kernel.shape && !is_aligned(*kernel.shape, model.dtype)) {
-    const Bytes alignment = size_of(model.dtype) * kernel.shape->alignment;
+    const Bytes alignment = row_alignment(*kernel.shape, model.dtype);
     const auto is_its = [&](const Misaligned& one) { return one.alignment == alignment; };
     if (std::none_of(model.misaligned.begin(), model.misaligned.end(), is_its)) return false;
   }

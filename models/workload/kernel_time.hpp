@@ -75,6 +75,9 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape);
 /// that of norms.
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
 
+/// The largest power of two, up to 16 elements, of which the rows of a product's matrices are multiples.
+Bytes row_alignment(const ProductShape& shape, Dtype dtype);
+
 /// Whether the rows of a product's matrices are multiples of 16 bytes. Those in fp32 count as such whatever they are: its
 /// kernels read single words (1.00 to 1.06 times as slow on V100, P100, Titan Xp, A100 and H100, docs/device-profiles.md).
 bool is_aligned(const ProductShape& shape, Dtype dtype);
