@@ -206,7 +206,7 @@ double PiecewiseFit::seconds(double bytes, double flops) const {
   return from.seconds + (bytes - from.bytes) * slope + flops * seconds_per_flop;
 }
 
-PiecewiseFit fit_piecewise(std::vector<Timing> timings, const PiecewiseOptions& options) {
+PiecewiseFit fit_piecewise(const std::vector<Timing>& timings, const PiecewiseOptions& options) {
   require_positive(timings);
   std::set<double> distinct;
   for (const Timing& timing : timings) distinct.insert(timing.bytes);

@@ -50,7 +50,7 @@ struct PiecewiseOptions {
 /// 0.01 % count as none. Operations count only if they are not proportional to the bytes. All knots between measured
 /// sizes are tried, then moved to the least squares.
 /// @throws std::invalid_argument unless at least two sizes have positive times and time grows with bytes
-PiecewiseFit fit_piecewise(std::vector<Timing> timings, const PiecewiseOptions& options = {});
+PiecewiseFit fit_piecewise(const std::vector<Timing>& timings, const PiecewiseOptions& options = {});
 
 struct Judged {
   PiecewiseFit fit;                                           ///< to the fitted part

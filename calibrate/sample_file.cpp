@@ -121,7 +121,7 @@ SampleFile::SampleFile(fs::path path, const Json& header) : path_(std::move(path
 }
 
 SampleFile::~SampleFile() {
-  if (file_ != nullptr) std::fclose(file_);
+  if (file_ != nullptr) static_cast<void>(std::fclose(file_));
 }
 
 void SampleFile::write_line(const std::string& line) {

@@ -140,7 +140,7 @@ KernelModel search_constants(const KernelModel& begin, const std::vector<Constan
   const OverAngles residuals{&constants, &some, &device, begin};
   Eigen::NumericalDiff<OverAngles> with_slopes(residuals, 1e-6);
   Eigen::LevenbergMarquardt<Eigen::NumericalDiff<OverAngles>> search(with_slopes);
-  search.parameters.maxfev = kMostEvaluations * residuals.inputs();
+  search.parameters.maxfev = Eigen::Index{kMostEvaluations} * residuals.inputs();
   Eigen::VectorXd angles(residuals.inputs());
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const Constant& one = constants[i];

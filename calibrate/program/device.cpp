@@ -76,7 +76,7 @@ struct DeviceOptions {
 std::string today() {
   char date[11];
   const std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  static_cast<void>(std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now)));
   return date;
 }
 

@@ -234,7 +234,8 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters
     far += blocks;
     by_nic += static_cast<double>(head[round].busier()) * on_one_nic * times;
   }
-  if (far > 0) terms.busiest_nic = by_nic / ((at.size - 1) / parameters.nics + 1) / far;
+  const int most_of_a_nic = (at.size - 1) / parameters.nics + 1;
+  if (far > 0) terms.busiest_nic = by_nic / most_of_a_nic / far;
   terms.sent = 2.0 * n * (p - 1) / p;
   return terms;
 }

@@ -6,7 +6,10 @@
 
 namespace stepcast {
 
-Bytes packed_bits(std::int64_t count, int width) { return Bytes(static_cast<double>((count * width + 7) / 8)); }
+Bytes packed_bits(std::int64_t count, int width) {
+  const std::int64_t whole = (count * width + 7) / 8;
+  return Bytes(static_cast<double>(whole));
+}
 
 int code_width(std::int64_t values) {
   return values <= 1 ? 1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values - 1)));

@@ -11,7 +11,8 @@ CodecPlan plan(const Inceptionn& x, const Tensor& tensor) {
   const double n32 = static_cast<double>(expected_count(x.share_32, tensor)),
                n16 = static_cast<double>(expected_count(x.share_16, tensor)),
                n8 = static_cast<double>(expected_count(x.share_8, tensor));
-  const Bytes tags = x.packing == Packing::grace ? Bytes(static_cast<double>(d / 4 + 1)) : packed_bits(d, 2);
+  const std::int64_t grace_tags = d / 4 + 1;
+  const Bytes tags = x.packing == Packing::grace ? Bytes(static_cast<double>(grace_tags)) : packed_bits(d, 2);
   const Bytes dense = tensor.dense(), values(4 * n32 + 2 * n16 + n8), wire = values + tags;
   CodecPlan plan;
   // One sweep finds the tags. Another sorts the values by width.

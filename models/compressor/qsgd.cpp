@@ -9,7 +9,8 @@ CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
   const std::int64_t d = tensor.elements();
   const bool grace = x.packing == Packing::grace;
   const std::int64_t bucket = x.bucket ? *x.bucket : grace && x.framework == Framework::dist ? 128 : d;
-  const Bytes norms(4.0 * static_cast<double>((d + bucket - 1) / bucket));
+  const std::int64_t buckets = (d + bucket - 1) / bucket;
+  const Bytes norms(4.0 * static_cast<double>(buckets));
   const int bits = grace ? (x.levels < 128 ? 8 : 16) : code_width(2 * std::int64_t{x.levels} + 1);
   const Bytes dense = tensor.dense(), wire = packed_bits(d, bits) + norms;
   CodecPlan plan;

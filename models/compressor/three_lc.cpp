@@ -10,7 +10,8 @@ namespace stepcast {
 CodecPlan plan(const ThreeLc& x, const Tensor& tensor) {
   // Payload: Lim et al. 2019, sections 3.1 to 3.3 (recalled): a scale and ternary values, five to a byte. Runs of 2 to
   // 14 zero bytes become one byte.
-  const Bytes dense = tensor.dense(), quartic(static_cast<double>((tensor.elements() + 4) / 5));
+  const std::int64_t quintuples = (tensor.elements() + 4) / 5;
+  const Bytes dense = tensor.dense(), quartic(static_cast<double>(quintuples));
   const Bytes runs(std::ceil(quartic.si() / x.run_length_gain)), wire = runs + 4_B;
   CodecPlan plan;
   plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2),

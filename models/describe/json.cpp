@@ -159,15 +159,10 @@ Fault too_large(const std::string& file, std::size_t most_bytes) {
 Json parse_json(std::string_view text, const std::string& file, std::size_t most_bytes) {
   if (text.size() > most_bytes) throw ScenarioError({too_large(file, most_bytes)});
   Watch watch(file);
+  Json document;
   try {
     Json::sax_parse(text.begin(), text.end(), &watch, nlohmann::detail::input_format_t::json, true, kIgnoresComments);
-    Json document = Json::parse(text.begin(), text.end(), nullptr, true, kIgnoresComments);
-    // The parser stops at a NUL byte and ignores the text after it.
-    if (const auto nul = text.find('\0'); nul != std::string_view::npos)
-      throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});
-    auto faults = std::move(watch).faults();
-    if (!faults.empty()) throw ScenarioError(std::move(faults));
-    return document;
+    document = Json::parse(text.begin(), text.end(), nullptr, true, kIgnoresComments);
   } catch (const Json::parse_error& error) {
     throw ScenarioError({malformed(text, error.byte, file, error.what())});
   } catch (const Json::exception& error) {
@@ -177,6 +172,12 @@ Json parse_json(std::string_view text, const std::string& file, std::size_t most
                           "one JSON document",
                           {}}});
   }
+  // The parser stops at a NUL byte and ignores the text after it.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+    throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});
+  auto faults = std::move(watch).faults();
+  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  return document;
 }
 
 Json read_json(const std::filesystem::path& path, std::size_t most_bytes) {

@@ -12,9 +12,9 @@ Json without_defaults(const Json& part, const Json& usual) {
   Json rest = Json::object();
   for (const auto& [key, value] : part.items()) {
     const auto other = usual.find(key);
-    if (key == "kind" || other == usual.end()) rest[key] = value;
-    else if (value.is_object() && other->is_object() && value != *other) rest[key] = without_defaults(value, *other);
-    else if (value != *other) rest[key] = value;
+    const bool stays = key == "kind" || other == usual.end();
+    if (!stays && value == *other) continue;
+    rest[key] = !stays && value.is_object() && other->is_object() ? without_defaults(value, *other) : value;
   }
   return rest;
 }

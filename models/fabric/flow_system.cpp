@@ -106,7 +106,8 @@ class Folder {
         double rate = std::numeric_limits<double>::infinity();
         for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
           if (hops_[h] != link && !is_idle_[at(hops_[h])]) rate = std::min(rate, bandwidth(hops_[h]).si());
-        demand += rate * (system_.flows[f].size / link_size(f, hop));
+        const int of_one_link = system_.flows[f].size / link_size(f, hop);
+        demand += rate * of_one_link;
       }
       is_idle_[at(link)] = demand <= bandwidth(link).si();
     }

@@ -24,7 +24,7 @@ struct LongestRoute {
   double operator()(const FatTree& t) const { return 2.0 * static_cast<double>(t.down.size()); }
   double operator()(const Torus& t) const {
     return std::accumulate(t.dimensions.begin(), t.dimensions.end(), 0.0,
-                           [](double sum, int d) { return sum + d / 2; });
+                           [](double sum, int d) { return sum + std::floor(0.5 * d); });
   }
   double operator()(const Dragonfly& t) const {
     const double local = (t.routers > 1 ? 1 : 0) + (t.chassis > 1 ? 1 : 0);

@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-std::string without_numbers(std::string note) {
+std::string without_numbers(const std::string& note) {
   std::string text;
   bool in_number = false, in_word = false;  // digits inside a name, as in resnet50 or llama-2-7b, are no number
   for (const char c : note) {

@@ -9,7 +9,7 @@
 namespace stepcast {
 
 /// The note without its numbers, but with digits inside names. Notes that differ in numbers alone have the same result.
-std::string without_numbers(std::string note);
+std::string without_numbers(const std::string& note);
 
 /// The notes as "note: ..." lines, each once. If more than three differ in numbers alone, shows the first and the
 /// number of the others.

@@ -89,16 +89,9 @@ class ObjectSchema {
   void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
     const Place place = place_.below(name);
     Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place, x);
-    if constexpr (std::is_same_v<T, JsonValue>) add(name, std::move(schema), meaning, nullptr);
-    else if (!has_default) add(name, std::move(schema), meaning, nullptr);
-    else {
-      const Json by_default = write_default(x);
-      add(name, std::move(schema), meaning, &by_default);
-    }
-  }
-  void add(const char* name, Json schema, const char* meaning, const Json* by_default) {
     schema["description"] = meaning;
-    if (by_default) schema["default"] = *by_default;
+    if constexpr (!std::is_same_v<T, JsonValue>)
+      if (has_default) schema["default"] = write_default(x);
     properties_[name] = std::move(schema);
   }
   template <class T>

@@ -15,7 +15,7 @@
 namespace stepcast {
 
 void StreamedOutput::Close::operator()(std::FILE* file) const {
-  if (file != stdout) std::fclose(file);
+  if (file != stdout) static_cast<void>(std::fclose(file));
 }
 
 StreamedOutput::StreamedOutput(const std::string& path, Filter filter) : name_(path), filter_(std::move(filter)) {

@@ -97,8 +97,8 @@ void stop_on_signals() {
 
 /// Ends as if the signal had not been caught, so that shells and schedulers see it.
 [[noreturn]] void end_by(int signal) {
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  static_cast<void>(std::signal(signal, SIG_DFL));
+  static_cast<void>(std::raise(signal));
   std::_Exit(kRunFailed);
 }
 

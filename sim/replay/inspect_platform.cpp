@@ -107,7 +107,7 @@ PlatformFault not_loaded(const std::string& why) { return {"which SimGrid cannot
 void limit_process(const InspectionLimits& limits) {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(SIGXFSZ, SIG_IGN);
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   const rlimit printed{1u << 20, 1u << 20};
   ::setrlimit(RLIMIT_FSIZE, &printed);
   std::size_t pages = 0;  // pages that the parent has already

@@ -40,8 +40,8 @@ void write_all(int fd, const std::string& text) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) std::_Exit(1);
   // Ctrl-C reaches the whole group: the parent decides what becomes of its children.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_DFL);
+  static_cast<void>(std::signal(SIGINT, SIG_IGN));
+  static_cast<void>(std::signal(SIGTERM, SIG_DFL));
   std::string answer;
   try {
     answer = work();
@@ -72,7 +72,7 @@ void ProcessPool::start(std::size_t task, const std::function<std::string()>& wo
   if (::pipe(ends) != 0) fail("cannot make a pipe for a replay process");
   std::cout.flush();
   std::cerr.flush();
-  std::fflush(nullptr);
+  static_cast<void>(std::fflush(nullptr));
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
