@@ -372,7 +372,7 @@ class StepTimer(Steps):
         write(document(times, self.gradients, head), str(path))
         print("\n".join([f"{len(ready)} gradients, {sum(g.elements for g in ready):,} parameters; forward {duration(times.forward, 4)}, backward {duration(times.backward, 4)}, update {duration(times.update, 4)}",
                          *remarks, *self._memory(),
-                         f"where the network is given by its layers' shapes instead, the same is, with the profile of this device: \"measured\": {measured(times, batch, compute_dtype or dtype, optimizer)}"]), file=sys.stderr)
+                         f"where the network is given by its layers' shapes instead, the same is, with the profile of this device: \"measured\": {measured(times, batch, compute_dtype or dtype, optimizer)}" + (", beside \"autocast\": true" if compute_dtype else "")]), file=sys.stderr)
 
     def _left_out(self, ready):
         names = {gradient.name for gradient in ready}

@@ -20,6 +20,7 @@ Writes the median of a step's time, its quartiles and all samples. Needs torch, 
 """
 import argparse
 import json
+import math
 import statistics
 import sys
 
@@ -95,6 +96,8 @@ def build(torch, shape, batch, where):
         return nn.LayerNorm(shape["width"], **({} if of("bias", True) else {"bias": False})), dense(of("rows", 1), shape["width"])
     if kind == "activation":
         functions = {"relu": F.relu, "gelu": F.gelu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": F.silu, "dropout": lambda x: F.dropout(x, 0.5)}
+        if of("composed", False):  # as Hugging Face's GPT-2
+            functions["gelu"] = lambda x: 0.5 * x * (1 + torch.tanh((2 / math.pi)**0.5 * (x + 0.044715 * torch.pow(x, 3))))
         return Call(functions[of("function", "relu")]), dense(shape["elements"])
     if kind == "pool":
         window, stride, padding = tuple(shape["kernel"]), of("stride", 1), tuple(of("padding", [0, 0]))

@@ -83,6 +83,7 @@ constexpr OtherWord kWords[] = {
     {"sequence", "transformer", "transformer/sequence"},
     {"precision", "compute_dtype", "dtype"},
     {"mixedprecision", "compute_dtype", "compute_dtype"},
+    {"amp", "autocast", "autocast"},
     {"reducedtype", "bucket_cap", "reduce_dtype, beside exchange, of strategy sharded,"},
     {"bucketsize", "bucket_cap", "bucket_cap"},
     {"bucketcapmb", "bucket_cap", "bucket_cap"},

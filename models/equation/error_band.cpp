@@ -23,6 +23,15 @@ Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices, Sided
   return step(sided.workload);
 }
 
+/// The type whose spread holds for all layers: under autocast the one of both that is further from measured times.
+Dtype widest_spread(const WorkloadTable& table) {
+  const Dtype narrow = compute_dtype_of(table);
+  if (!casts(table)) return narrow;
+  const RooflineSpread *of_narrow = find_roofline_spread(*table.profile, narrow),
+                       *of_wide = find_roofline_spread(*table.profile, table.dtype);
+  return of_narrow && of_wide && of_wide->spread > of_narrow->spread ? table.dtype : narrow;
+}
+
 bool profile_spreads(const Scenario& scenario) {
   return (scenario.codec.device && has_spread(*scenario.codec.device)) ||
          (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
@@ -42,7 +51,7 @@ const SidedWorkloads::Sided& SidedWorkloads::of(const Scenario& scenario, Side s
   const auto [entry, is_new] = known_.try_emplace({scenario.workload.get(), side});
   if (!is_new) return entry->second;
   WorkloadTable table = *scenario.workload;
-  table.profile = at_side(*table.profile, side, compute_dtype_of(table));
+  table.profile = at_side(*table.profile, side, widest_spread(table));
   // Measured times stay. A profile only divides them.
   if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
   Scenario of_side = scenario;

@@ -7,6 +7,7 @@
 #include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
 namespace {
@@ -41,9 +42,8 @@ void add_code(const Place<Transformer>& here, ChangeList& changes) {
   if (!x.fused_loss)
     changes.add(kExecution, "a loss that never has all scores at once", here, &Transformer::fused_loss, true);
   if (!may_be_composed(x)) return;
-  const char* other =
-      x.composed ? "norms and rotary positions by a kernel each" : "norms and rotary positions by simple operations";
-  changes.add(kExecution, other, here, &Transformer::composed, !x.composed);
+  changes.add(kExecution, composed_kinds(x) + (x.composed ? " by a kernel each" : " by simple operations"), here,
+              &Transformer::composed, !x.composed);
 }
 
 /// Whether the compressor's messages are gathered, but the chosen algorithm has no all-gather.
@@ -104,6 +104,9 @@ void add_types(const Place<WorkloadTable>& here, ChangeList& changes) {
                 dtype);
   };
   const bool is_mixed = compute_dtype_of(w) != w.dtype;
+  if (is_mixed && size_of(compute_dtype_of(w)) < size_of(w.dtype))
+    changes.add(kExecution, w.autocast ? "no casts: all kernels in the narrow type" : "PyTorch's autocast", here,
+                &WorkloadTable::autocast, !w.autocast);
   for (const PeakRate& peak : w.profile->peaks) {
     if (is_mixed) {
       if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) operands(peak.dtype, "");
@@ -142,10 +145,18 @@ void add_training_changes(const Scenario& scenario, ChangeList& changes) {
                 2 * w.accumulation);
   // A table with times keeps them, whatever its batch, dtype or variant.
   if (!gives_shapes(w)) return;
-  if (w.variant) changes.add(kTraining, "the network unfactorized", here, &WorkloadTable::variant, {});
+  const auto is_factorized = [](const std::optional<WorkloadVariant>& variant) {
+    return variant && variant->factorize.has_value();
+  };
+  const bool factorized = is_factorized(w.variant);
+  if (w.variant)
+    changes.add(factorized ? kTraining : kExecution,
+                factorized ? "the network unfactorized" : "the network's own kernels", here, &WorkloadTable::variant,
+                {});
   for (const WorkloadVariant& variant : w.variants)
     if (!w.variant || variant.name != w.variant->name)
-      changes.add(kTraining, "variant " + variant.name, {{here.of(&WorkloadTable::variant), variant.name}});
+      changes.add(factorized || variant.factorize ? kTraining : kExecution, "variant " + variant.name,
+                  {{here.of(&WorkloadTable::variant), variant.name}});
   add_types(here, changes);
   if (!w.global_batch)
     changes.add(kTraining, fmt::format("batch of {}", 2L * w.batch), {{here.of(&WorkloadTable::batch), 2L * w.batch}});

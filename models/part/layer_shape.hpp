@@ -223,11 +223,16 @@ struct Activation {
   static constexpr std::string_view meaning = "a function of each element";
   ActivationFunction function = ActivationFunction::relu;
   Count elements = 1;
+  bool composed = false;
 
   template <class V>
   static void describe(V& v, Activation& x) {
     v.optional("function", x.function, "the function");
     v.required("elements", x.elements, "elements of one sample", kElements);
+    v.optional(
+        "composed", x.composed,
+        "GELU by tanh of simple operations with a kernel each, like Hugging Face's GPT-2 without a compiler; false: "
+        "one kernel");
   }
   bool operator==(const Activation&) const = default;
 };

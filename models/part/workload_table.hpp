@@ -108,18 +108,24 @@ struct WorkloadVariant {
   std::string name;
   std::string description;
   std::optional<Factorize> factorize;
+  bool fused_attention = false, composed = false;
 
   template <class V>
   static void describe(V& v, WorkloadVariant& x) {
     v.optional("name", x.name, "its name for `variant`");
     v.optional("description", x.description, "description and source");
     v.optional("factorize", x.factorize, "replace layers by products of two thinner ones");
+    v.optional(
+        "fused_attention", x.fused_attention,
+        "all attention keeps its scores on the chip (FlashAttention), as PyTorch's scaled_dot_product_attention");
+    v.optional("composed", x.composed,
+               "all GELUs, norms without bias and rotary positions are simple operations with a kernel each");
   }
   bool operator==(const WorkloadVariant&) const = default;
 };
 
 /// Measured times of the whole network's passes and update. Shapes and a profile divide them among the layers. The
-/// network is the table's layers without a variant and without recomputation.
+/// network is the table's layers, unfactorized and without recomputation. It ran with the table's `autocast`.
 struct MeasuredTimes {
   std::optional<Seconds> forward, backward, update;
   std::optional<Optimizer> optimizer;
@@ -162,6 +168,7 @@ struct WorkloadTable {
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
   std::optional<Dtype> compute_dtype;
+  bool autocast = false;
   bool mixed_by_default = false;  ///< take_as_mixed_precision filled in compute_dtype
   Recomputation recomputation = Recomputation::none;
   double recomputed_share = 1;
@@ -207,8 +214,12 @@ struct WorkloadTable {
     v.optional(
         "compute_dtype", x.compute_dtype,
         "with shapes: type of the operands of forward and backward, if narrower than `dtype`. Parameters, gradients, "
-        "their exchange and the update keep `dtype` (automatic mixed precision). Casts are not priced, and neither "
-        "are operations that PyTorch's autocast keeps in fp32, like norms and losses; null: `dtype`");
+        "their exchange and the update keep `dtype` (mixed precision); null: `dtype`");
+    v.optional(
+        "autocast", x.autocast,
+        "with a compute_dtype narrower than `dtype`: as PyTorch's autocast has it. Norms, embeddings, losses and sums of "
+        "branches keep `dtype`, and every pass casts weights, inputs of products and their gradients. Otherwise all "
+        "kernels compute in compute_dtype, without casts");
     v.optional(
         "recomputation", x.recomputation,
         "with shapes: the parts of forward that are recomputed for backward, to save memory. A block's layers follow "
@@ -233,8 +244,8 @@ struct WorkloadTable {
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional(
         "measured", x.measured,
-        "with layers' shapes: measured times of the whole network, without variant and recomputation. Each layer's "
-        "time is the profile's, times the measurement over its own profile's forecast");
+        "with layers' shapes: measured times of the whole network, unfactorized and without recomputation, with the "
+        "table's `autocast`. Each layer's time is the profile's, times the measurement over its own profile's forecast");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch,
@@ -265,5 +276,10 @@ inline void take_as_mixed_precision(WorkloadTable& table) {
 
 /// The operand type of forward and backward.
 inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }
+
+/// Whether forward and backward have operands of both types: `dtype` and a narrower compute_dtype.
+inline bool casts(const WorkloadTable& table) {
+  return table.autocast && size_of(compute_dtype_of(table)) < size_of(table.dtype);
+}
 
 }  // namespace stepcast

@@ -57,7 +57,7 @@ std::string types_of(const Scenario& scenario) {
   const WorkloadTable& table = *scenario.workload;
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   const auto codes = sharded ? sharded->quantized_gather : std::nullopt;
-  return fmt::format("{} {} {} {} {}", name_of(table.dtype), name_of(compute_dtype_of(table)),
+  return fmt::format("{} {} {} {} {} {}", name_of(table.dtype), name_of(compute_dtype_of(table)), casts(table),
                      name_of(sharded ? sharded->reduce_dtype.value_or(table.dtype) : table.dtype),
                      codes ? codes->bits : 0, codes ? codes->block : 0);
 }
@@ -67,7 +67,11 @@ std::string global_batch_of(const Scenario& scenario) {
   return fmt::format("{}", std::int64_t{table.batch} * table.accumulation * scenario.cluster.workers);
 }
 
-std::string variant_of(const Scenario& scenario) { return write_value(scenario.workload->variant).dump(); }
+/// Other changes of a variant train the same network by other kernels.
+std::string variant_of(const Scenario& scenario) {
+  const auto& variant = scenario.workload->variant;
+  return write_value(variant ? variant->factorize : std::nullopt).dump();
+}
 
 struct Aspect {
   const char* name;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include "models/scenario/summed_workers.hpp"
 #include "models/strategy/fragments.hpp"
 #include "models/scenario/whole_tensors.hpp"
+#include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
 namespace {
@@ -91,15 +94,31 @@ void add_given_times(const StudyPoint& point, Notes& notes) {
   }
 }
 
-/// Notes where a narrow dtype alone was taken as mixed precision, whose gradients are twice as long.
+/// Notes mixed precision that a narrow dtype alone asked for, casts that are left out, and a share of rates that may stand
+/// in for them.
 void add_mixed_precision(const Scenario& scenario, Notes& notes) {
-  if (!trains(scenario) || !scenario.workload->mixed_by_default) return;
-  const std::string_view narrow = name_of(compute_dtype_of(*scenario.workload));
-  notes.push_back(
-      {NoteCode::mixed_precision,
-       fmt::format("dtype {} alone is mixed precision: kernels compute in it, gradients and parameters stay fp32; "
-                   "compute_dtype {} as well makes these {}",
-                   narrow, narrow, narrow)});
+  if (!trains(scenario)) return;
+  const WorkloadTable& table = *scenario.workload;
+  const std::string_view narrow = name_of(compute_dtype_of(table)), wide = name_of(table.dtype);
+  if (table.mixed_by_default)
+    notes.push_back(
+        {NoteCode::mixed_precision,
+         fmt::format("dtype {} alone is mixed precision: kernels compute in it, gradients and parameters stay {}; "
+                     "compute_dtype {} as well makes these {}",
+                     narrow, wide, narrow, narrow)});
+  if (!table.profile || size_of(compute_dtype_of(table)) == size_of(table.dtype)) return;
+  if (!table.autocast)
+    notes.push_back(
+        {NoteCode::no_casts,
+         fmt::format("all kernels of forward and backward compute in {} without casts; if PyTorch's autocast "
+                     "runs them, set /workload/autocast: it casts in each pass, and norms and sums are {}",
+                     narrow, wide)});
+  else if (table.profile->sustained)
+    notes.push_back(
+        {NoteCode::no_casts,
+         fmt::format("the profile's sustained share of {:.3g} rests on steps without autocast, whose casts it "
+                     "may stand in for; \"sustained\": null in /workload/profile leaves it out",
+                     table.profile->sustained->value)});
 }
 
 /// Whether a text mentions the GPU, in any case of letters.
@@ -196,14 +215,14 @@ void add_local_steps(const Scenario& scenario, const StepGraph& graph, Notes& no
          "alone, so with jitter their steps are shorter"});
 }
 
-/// Notes kernels that a framework's code may not have: one for each norm and rotary embedding.
+/// Notes kernels that a framework's code may not have: one for each norm, rotary embedding and GELU.
 void add_fused_kernels(const Scenario& scenario, Notes& notes) {
-  const WorkloadTable& table = *scenario.workload;
-  if (table.transformer && may_be_composed(*table.transformer) && !table.transformer->composed)
-    notes.push_back(
-        {NoteCode::separate_kernels,
-         "norms and rotary positions are priced as one kernel each; if they are not fused, as in Hugging Face's code "
-         "without a compiler, set /workload/transformer/composed"});
+  const std::optional<Transformer>& sizes = scenario.workload->transformer;
+  if (!sizes || !may_be_composed(*sizes) || sizes->composed) return;
+  notes.push_back({NoteCode::separate_kernels,
+                   fmt::format("{} are priced as one kernel each; if they are not fused, as in Hugging Face's code "
+                               "without a compiler, set /workload/transformer/composed",
+                               composed_kinds(*sizes))});
 }
 
 /// Notes the carrier that auto chose. Encoding sums again moves fewer bytes from three senders on.

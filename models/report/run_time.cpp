@@ -10,7 +10,8 @@ namespace {
 
 const EpochsToTarget* find_method(const AccuracyTarget& target, const Scenario& last) {
   const std::string_view compressor = name_of(last.compressor);
-  const std::string variant = last.workload && last.workload->variant ? last.workload->variant->name : "vanilla";
+  const bool is_other_network = last.workload && last.workload->variant && last.workload->variant->factorize;
+  const std::string variant = is_other_network ? last.workload->variant->name : "vanilla";
   for (const EpochsToTarget& method : target.methods)
     if (method.compressor == compressor && method.variant.value_or(variant) == variant) return &method;
   return nullptr;

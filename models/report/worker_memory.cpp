@@ -11,7 +11,8 @@
 #include "models/strategy/fragments.hpp"
 #include "models/strategy/island_steps.hpp"
 #include "models/strategy/quantized_gather.hpp"
-#include "models/workload/layer_work.hpp"
+#include "models/workload/autocast.hpp"
+#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
@@ -57,6 +58,11 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   const Bytes computed = size_of(compute_dtype_of(table));
   if (computed >= size_of(table.dtype)) return {};
   Bytes whole = workload.gradient_bytes;
+  if (table.autocast) {
+    whole = {};
+    for (const Layer& layer : list_gradients(table).layers)
+      for (const double elements : cast_weights(layer)) whole += size_of(table.dtype) * elements;
+  }
   if (const auto sharded = sharded_step(scenario.strategy); sharded && sharded->stage == ShardingStage::parameters)
     whole = std::min(whole, gathered(*sharded, workload));
   return whole * (computed / size_of(table.dtype));

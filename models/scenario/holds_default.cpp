@@ -43,6 +43,7 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   const WorkloadTable defaults;
   const WorkloadTable& table = scenario.workload ? *scenario.workload : defaults;
   if (pointer == "/workload/backward_spread") return table.backward_spread == defaults.backward_spread;
+  if (pointer == "/workload/autocast") return table.autocast == defaults.autocast;
   if (pointer == "/workload/fused_update") return table.fused_update == defaults.fused_update;
   if (pointer == "/workload/recomputation") return table.recomputation == defaults.recomputation;
   if (pointer == "/workload/recomputed_share") return table.recomputed_share == defaults.recomputed_share;

@@ -327,6 +327,7 @@ std::string tolerance(const Scenario& s) {
 
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
+    SometimesField{"/workload/autocast", autocast},
     SometimesField{"/workload/fused_update", fused_update},
     SometimesField{"/workload/recomputation", recomputation},
     SometimesField{"/workload/recomputed_share", recomputed_share},

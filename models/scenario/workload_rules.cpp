@@ -42,8 +42,7 @@ class WorkloadChecker {
   }
 
   void times(const WorkloadTable& w) {
-    if (w.variant)
-      fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
+    if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes have variants");
     if (w.profile)
       fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
     if (w.measured)

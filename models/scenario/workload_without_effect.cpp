@@ -21,13 +21,20 @@ std::string fused_update(const Scenario& s) {
   return unless(!s.workload || gives_shapes(*s.workload), "the time of the update is given");
 }
 
+std::string autocast(const Scenario& s) {
+  if (!s.workload || casts(*s.workload)) return "";
+  if (s.workload->measured && size_of(s.workload->measured->dtype) < size_of(s.workload->dtype)) return "";
+  if (!gives_shapes(*s.workload)) return "times are given";
+  return "dtype is no wider than compute_dtype";
+}
+
 std::string recomputed_share(const Scenario& s) {
   return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none");
 }
 
 std::string composed(const Scenario& s) {
   const bool may_be = !s.workload || !s.workload->transformer || may_be_composed(*s.workload->transformer);
-  return unless(may_be, "norms with biases are one kernel, and positions are a table");
+  return unless(may_be, "norms with biases and SiLU are one kernel each, and positions are a table");
 }
 
 /// Blocks are found by the numbers in names.

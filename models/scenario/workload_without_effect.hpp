@@ -13,6 +13,7 @@ inline std::string unless(bool has_effect, std::string why) { return has_effect 
 
 std::string backward_spread(const Scenario& s);
 std::string fused_update(const Scenario& s);
+std::string autocast(const Scenario& s);
 std::string recomputed_share(const Scenario& s);
 std::string composed(const Scenario& s);
 std::string recomputation(const Scenario& s);

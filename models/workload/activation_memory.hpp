@@ -1,6 +1,7 @@
 // Activations: the tensors that forward keeps in memory until backward reads them.
 //
-// A layer's backward reads these tensors of one sample, in the operands' type unless the table gives another one:
+// A layer's backward reads these tensors of one sample, in its operands' type (autocast.hpp) unless said otherwise. A
+// product or norm that casts its input keeps the cast, and attention that casts its scores keeps both:
 //
 //   conv2d, conv_transpose2d, linear   its input
 //   lstm               its input and output; for each step four gates and the cell state; factorized: the inner vectors
@@ -9,11 +10,13 @@
 //   batch_norm         its input (the channels' statistics are not counted)
 //   layer_norm         its input, and in fp32 mean and deviation of each row; composed: its input in fp32 (a copy in
 //                      other types), the normalized input before the weights, and in fp32 one number for each row
-//   activation         relu, tanh, sigmoid: its output; gelu, silu: its input; dropout: a mask of one byte per element
+//   activation         relu, tanh, sigmoid: its output; gelu, silu: its input; dropout: a mask of one byte per element;
+//                      composed gelu: its input, the tanh and both factors of the last product
 //   pool               its input; for a maximum also its position, 8 bytes
 //   multiply           both inputs
 //   softmax_loss       8 bytes of label for each row; unless fused also its scores, a copy of them in fp32 if they are
-//                      narrower, the log-probabilities, and their gradient, with which backward begins
+//                      narrower, the log-probabilities, and their gradient, with which backward begins. These two are
+//                      fp32; under autocast the log-probabilities have the scores' type
 //   add, concat, rotary   nothing
 //
 // PyTorch's autograd keeps the same tensors (tools/autograd/derivatives.yaml). A tensor that several layers read is

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/transformer_layers.hpp"
+#include "models/workload/variant.hpp"
 
 namespace stepcast {
 namespace {
@@ -26,8 +28,8 @@ std::string text_of(const Extent& extent) {
 
 class ShapeChecker {
  public:
-  ShapeChecker(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults)
-      : table_(table), root_(root), faults_(faults), before_(faults.size()) {}
+  ShapeChecker(const WorkloadTable& table, std::string root, std::vector<Fault>& faults)
+      : table_(table), root_(std::move(root)), faults_(faults), before_(faults.size()) {}
 
   void run() {
     types();
@@ -41,6 +43,7 @@ class ShapeChecker {
     if (table_.profile)
       profile(*table_.profile, root_ + "/profile", compute_dtype_of(table_),
               root_ + (table_.compute_dtype && !table_.mixed_by_default ? "/compute_dtype" : "/dtype"));
+    if (table_.profile && casts(table_)) wide_peak(*table_.profile);
     if (const auto& measured = table_.measured) {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)
@@ -54,6 +57,7 @@ class ShapeChecker {
               "give layers, or set the profile's compute_efficiency, which "
               "`stepcast solve --along /workload/profile/compute_efficiency/value=0.1..1 --for step=...` finds");
       profile(measured->profile, at + "/profile", measured->dtype, at + "/dtype");
+      if (table_.autocast && size_of(measured->dtype) < size_of(table_.dtype)) wide_peak(measured->profile);
     }
   }
 
@@ -139,6 +143,11 @@ class ShapeChecker {
       fault(at + "/composed", "a norm with biases", "false: such norms are one kernel",
             "leave composed out, or give \"bias\": false");
   }
+  void check(const Activation& x, const std::string& at) {
+    if (x.composed && x.function != ActivationFunction::gelu)
+      fault(at + "/composed", fmt::format("true for {}", name_of(x.function)), "false: such a function is one kernel",
+            "leave composed out");
+  }
   void check(const Attention& x, const std::string& at) {
     if (x.d % x.heads != 0)
       fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
@@ -176,7 +185,31 @@ class ShapeChecker {
             table_.transformer ? "correct the claim or the transformer's sizes" : "correct the claim or the layers");
   }
 
+  /// @param field  of the variant, and of a transformer
+  /// @param change  changes a layer's shape if it is one of `kinds`, and returns whether it is
+  template <class Change>
+  void changes_layers(const std::string& at, const char* field, const char* kinds, const Change& change) {
+    const std::string place = at + "/" + field, allowed = fmt::format("true for a table with {}", kinds);
+    if (table_.transformer)
+      return fault(place, "true beside a transformer", allowed, fmt::format("set the transformer's own {}", field));
+    bool any = false;
+    for (std::size_t i = 0; i < layers().size(); ++i) {
+      LayerShape shape = *layers()[i].shape;
+      if (!change(shape)) continue;
+      any = true;
+      std::visit([&](const auto& changed) { check(changed, fmt::format("{}/layers/{}/shape", root_, i)); }, shape);
+    }
+    if (!any) fault(place, fmt::format("true, and no layer has {}", kinds), allowed, "leave it out");
+  }
+
   void variant(const WorkloadVariant& variant, const std::string& at) {
+    if (variant.fused_attention)
+      changes_layers(at, "fused_attention", "attention", [](LayerShape& shape) {
+        auto* attention = std::get_if<Attention>(&shape);
+        if (attention) attention->fused = true;
+        return attention != nullptr;
+      });
+    if (variant.composed) changes_layers(at, "composed", "GELUs, norms without bias or rotary positions", compose);
     if (!variant.factorize) return;
     const Factorize& rule = *variant.factorize;
     if (!rule.from.empty()) known(rule.from, at + "/factorize/from");
@@ -194,6 +227,14 @@ class ShapeChecker {
     const std::string near = nearest(prefix, names);
     fault(pointer, fmt::format("\"{}\"", prefix), "a layer's name, or its beginning up to a dot",
           near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+  }
+
+  /// Autocast computes norms and sums in the table's dtype.
+  void wide_peak(const DeviceProfile& profile) {
+    if (find_peak(profile, table_.dtype)) return;
+    fault(root_ + "/autocast",
+          fmt::format("true, with the device \"{}\", which has no peak for {}", profile.name, name_of(table_.dtype)),
+          "a profile with a peak for dtype, in which norms and sums compute", "leave autocast out, or add that peak");
   }
 
   /// @param at  the profile's JSON pointer

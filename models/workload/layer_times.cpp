@@ -8,10 +8,10 @@
 
 #include "models/describe/fault.hpp"
 #include "models/workload/blocks.hpp"
-#include "models/workload/factorize.hpp"
 #include "models/workload/kernel_rates.hpp"
 #include "models/workload/kernel_time.hpp"
 #include "models/workload/transformer_layers.hpp"
+#include "models/workload/variant.hpp"
 
 namespace stepcast {
 namespace {
@@ -60,6 +60,35 @@ class LaunchQueue {
  private:
   Seconds launch_, host_{}, done_{};
 };
+
+/// A part of a layer: what the device does, and what the host launches.
+struct PartCost {
+  Seconds time{};
+  double kernels = 0;
+
+  PartCost& operator+=(const PartCost& other) {
+    time += other.time;
+    kernels += other.kernels;
+    return *this;
+  }
+};
+struct LayerCost {
+  PartCost forward, data_gradient, weight_gradient;
+};
+
+/// The layer's own kernels and its casts.
+LayerCost cost_of(const DeviceProfile& profile, const LayerShape& shape, int batch, const LayerPrecision& precision,
+                  Dtype wide) {
+  const LayerTimes own = times_of(profile, shape, batch, precision.dtype),
+                   casts = times_of(profile, precision.casts, wide);
+  const LayerWork work = work_of(shape, batch, precision.dtype);
+  const auto count = [](const KernelWork& part, const std::vector<LayerKernel>& beside) {
+    return part.kernels + sum_of(beside).kernels;
+  };
+  return {{own.forward + casts.forward, count(work.forward, precision.casts.forward)},
+          {own.data_gradient + casts.data_gradient, count(work.data_gradient, precision.casts.data_gradient)},
+          {own.weight_gradient + casts.weight_gradient, count(work.weight_gradient, precision.casts.weight_gradient)}};
+}
 
 /// The backward pass of a block starts with its forward pass.
 void compute_again(const std::vector<LayerRange>& blocks, std::vector<Layer>& layers) {
@@ -162,6 +191,14 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
           time(entry ? entry->weight_gradient : std::nullopt, kernels.weight_gradient, KernelPass::weight_gradient)};
 }
 
+LayerTimes times_of(const DeviceProfile& profile, const PassKernels& casts, Dtype wide) {
+  const auto time = [&](const std::vector<LayerKernel>& kernels, KernelPass pass) {
+    return kernels.empty() ? Seconds{} : modelled_time(profile, kernels, pass, wide, profile.compute_efficiency.value);
+  };
+  return {time(casts.forward, KernelPass::forward), time(casts.data_gradient, KernelPass::data_gradient),
+          time(casts.weight_gradient, KernelPass::weight_gradient)};
+}
+
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
   std::vector<double> elements;  // for each kernel
   for (const Layer& layer : listed.layers)
@@ -188,9 +225,7 @@ Seconds time_of(const Update& update, const DeviceProfile& profile) {
 WorkloadTable list_gradients(const WorkloadTable& table) {
   if (!gives_shapes(table)) return table;
   if (table.transformer) return list_gradients(expand(table));
-  WorkloadTable listed =
-      table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
-  listed.variant.reset();
+  WorkloadTable listed = with_variant(table);
   for (Layer& layer : listed.layers) layer.gradients = gradients_of(layer);
   return listed;
 }
@@ -201,7 +236,7 @@ Corrections corrections_of(const WorkloadTable& table) {
   const MeasuredTimes& measured = *table.measured;
   WorkloadTable whole = table;
   whole.measured.reset();
-  whole.variant.reset();
+  if (whole.variant) whole.variant->factorize.reset();  // another network; its other changes are other code
   whole.recomputation = Recomputation::none;
   whole.compute_dtype = measured.dtype;
   whole.optimizer = measured.optimizer.value_or(table.optimizer);
@@ -226,24 +261,17 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   const Corrections corrections = corrections_of(table);
   timed.update = time_of(update_of(timed, profile), profile) * corrections.update;
   LaunchQueue queue(profile.host_launch ? profile.host_launch->value : Seconds{});
-  const Dtype dtype = compute_dtype_of(table);
-  std::vector<LayerTimes> times;
-  std::vector<LayerWork> work;  // the queue's kernels
-  for (Layer& layer : timed.layers) {
-    times.push_back(times_of(profile, *layer.shape, batch, dtype));
-    work.push_back(work_of(*layer.shape, batch, dtype));
-    layer.forward = queue.add(work.back().forward.kernels, times.back().forward) * corrections.forward;
+  const std::vector<LayerPrecision> precisions = precisions_of(timed, batch);
+  std::vector<LayerCost> costs;
+  for (std::size_t i = 0; i < timed.layers.size(); ++i) {
+    costs.push_back(cost_of(profile, *timed.layers[i].shape, batch, precisions[i], timed.dtype));
+    timed.layers[i].forward = queue.add(costs[i].forward.kernels, costs[i].forward.time) * corrections.forward;
   }
   for (std::size_t i = timed.layers.size(); i-- > 0;) {
-    Layer& layer = timed.layers[i];
-    Seconds time = times[i].weight_gradient;
-    double kernels = work[i].weight_gradient.kernels;
-    if (i > 0) {  // the input needs no gradient
-      time += times[i].data_gradient;
-      kernels += work[i].data_gradient.kernels;
-    }
-    layer.backward = queue.add(kernels, time) * corrections.backward;
-    layer.shape.reset();
+    PartCost backward = costs[i].weight_gradient;
+    if (i > 0) backward += costs[i].data_gradient;  // the input needs no gradient
+    timed.layers[i].backward = queue.add(backward.kernels, backward.time) * corrections.backward;
+    timed.layers[i].shape.reset();
   }
   compute_again(recomputed_blocks(timed), timed.layers);
   timed.recomputation = Recomputation::none;
@@ -252,6 +280,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   timed.profile.reset();
   timed.measured.reset();
   timed.compute_dtype.reset();
+  timed.autocast = false;
   timed.variants.clear();
   timed.parameters.reset();
   return timed;

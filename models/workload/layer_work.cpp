@@ -120,6 +120,12 @@ class KernelLister {
   }
 
   PassKernels operator()(const Activation& x) const {
+    // y = 0.5 x (1 + tanh(b (x + a x³))). Forward: cube, a product with a, a sum, a product with b, tanh, a sum with 1, a
+    // product with 0.5, a product of both factors. Backward: both factors' gradients (6n), tanh's (3n), three products
+    // with constants (6n), the cube's (square, a product with 3, a product: 7n), two sums of x's gradients (6n).
+    if (x.composed)
+      return passes(KernelKind::elementwise, work(17 * real(x.elements), 18 * real(x.elements), 8),
+                    work(11 * real(x.elements), 28 * real(x.elements), 11));
     const double n = real(x.elements),
                  operations =
                      x.function == ActivationFunction::relu || x.function == ActivationFunction::dropout ? 1 : 10;
@@ -276,6 +282,24 @@ struct OutputElements {
   }
 };
 
+struct InputElements {
+  double operator()(const Conv2d& x) const { return real(x.in) * product(x.input); }
+  double operator()(const ConvTranspose2d& x) const { return real(x.in) * product(x.input); }
+  double operator()(const Linear& x) const { return real(x.in) * real(x.rows); }
+  double operator()(const Lstm& x) const { return real(x.input) * real(x.steps); }
+  double operator()(const Attention&) const { return 0; }
+  double operator()(const Embedding&) const { return 0; }
+  double operator()(const BatchNorm& x) const { return real(x.channels) * product(x.input); }
+  double operator()(const LayerNorm& x) const { return real(x.width) * real(x.rows); }
+  double operator()(const Pool& x) const { return real(x.channels) * product(x.input); }
+  double operator()(const Rotary& x) const { return real(x.elements); }
+  double operator()(const SoftmaxLoss& x) const { return real(x.classes) * real(x.rows); }
+  template <class Elementwise>
+  double operator()(const Elementwise& x) const {
+    return real(x.elements);
+  }
+};
+
 }  // namespace
 
 Extent window_output(const Extent& input, const Extent& kernel, Count stride, const Extent& padding) {
@@ -299,6 +323,8 @@ Flops model_flops(const LayerShape& shape) {
 }
 
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }
+
+double input_elements(const LayerShape& shape) { return std::visit(InputElements{}, shape); }
 
 PassKernels kernels_of(const LayerShape& shape, int batch, Dtype dtype) {
   return std::visit(KernelLister(batch, dtype), shape);

@@ -33,6 +33,10 @@ Flops model_flops(const LayerShape& shape);
 /// Elements of one sample's output.
 double output_elements(const LayerShape& shape);
 
+/// Elements of one sample's input that the layer's weights, norm or function apply to. Attention has several inputs, and
+/// an embedding has indices: these are 0.
+double input_elements(const LayerShape& shape);
+
 /// Output [height, width] of a window that slides over the input: (n + 2·padding - kernel)/stride + 1, rounded down.
 Extent window_output(const Extent& input, const Extent& kernel, Count stride, const Extent& padding);
 

@@ -40,7 +40,8 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   std::vector<Constant> constants;
   const Dtype dtype = compute_dtype_of(listed);
   for (const PeakRate& peak : profile.peaks)
-    if (peak.dtype == dtype) constants.push_back({"peak", peak.evidence});
+    if (peak.dtype == dtype || (casts(listed) && peak.dtype == listed.dtype))
+      constants.push_back({"peak", peak.evidence});
   constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence},
                                      {"launch overhead", profile.launch_overhead.evidence},
                                      {"compute efficiency", profile.compute_efficiency.evidence}});
@@ -60,32 +61,43 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
     for (const Constant& constant : constants)
-      if (constant.evidence == evidence) names.push_back(constant.name);
+      if (constant.evidence == evidence && (names.empty() || names.back() != constant.name))  // two peaks
+        names.push_back(constant.name);
     if (!names.empty())
       text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
   }
   return text;
 }
 
+/// The types that forward and backward compute in: "bf16", "bf16 and fp32".
+std::string types_of(const WorkloadTable& table) {
+  const std::string_view narrow = name_of(compute_dtype_of(table));
+  return casts(table) ? fmt::format("{} and {}", narrow, name_of(table.dtype)) : std::string(narrow);
+}
+
 /// The kinds of this table's kernels whose models are unmeasured: "product, norm transferred". @pre listed
 std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& profile) {
   if (profile.kernel_models.empty()) return "";
-  const Dtype dtype = compute_dtype_of(listed);
   std::map<Evidence, std::set<std::string_view>> names;
-  for (const Layer& layer : listed.layers) {
-    const PassKernels kernels = kernels_on(profile, *layer.shape, 1, dtype);
-    const auto collect = [&](const std::vector<LayerKernel>& part, KernelPass pass) {
-      for (const LayerKernel& kernel : part) {
-        const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
-        if (!model) continue;
-        names[model->evidence].insert(name_of(kernel.kind));
-        if (profile.sustained && profile.sustained->holds_for(*model))
-          names[profile.sustained->evidence].insert("sustained share");
-      }
-    };
-    collect(kernels.forward, KernelPass::forward);
-    collect(kernels.data_gradient, KernelPass::data_gradient);
-    collect(kernels.weight_gradient, KernelPass::weight_gradient);
+  const auto collect = [&](const std::vector<LayerKernel>& part, KernelPass pass, Dtype dtype) {
+    for (const LayerKernel& kernel : part) {
+      const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
+      if (!model) continue;
+      names[model->evidence].insert(name_of(kernel.kind));
+      if (profile.sustained && profile.sustained->holds_for(*model))
+        names[profile.sustained->evidence].insert("sustained share");
+    }
+  };
+  const auto collect_all = [&](const PassKernels& kernels, Dtype dtype) {
+    collect(kernels.forward, KernelPass::forward, dtype);
+    collect(kernels.data_gradient, KernelPass::data_gradient, dtype);
+    collect(kernels.weight_gradient, KernelPass::weight_gradient, dtype);
+  };
+  const std::vector<LayerPrecision> precisions = precisions_of(listed, 1);
+  for (std::size_t i = 0; i < listed.layers.size(); ++i) {
+    const Dtype dtype = precisions[i].dtype;
+    collect_all(kernels_on(profile, *listed.layers[i].shape, 1, dtype), dtype);
+    collect_all(precisions[i].casts, listed.dtype);
   }
   std::string text;
   for (const Evidence evidence : kUnmeasured)
@@ -157,24 +169,29 @@ Part part_of(std::string_view layer, const std::vector<LayerKernel>& kernels, Ke
 /// The parts of a step that take time, in the table's order, with the update last. @pre the table passed list_gradients
 std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
   std::vector<Part> parts;
-  const Dtype dtype = compute_dtype_of(listed);
+  const std::vector<LayerPrecision> precisions = precisions_of(listed, batch);
   std::vector<double> forwards(listed.layers.size(), 1.0);
   for (const LayerRange& block : recomputed_blocks(listed))
     std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
-    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
-    const PassKernels kernels = kernels_on(profile, *layer.shape, batch, dtype);
-    const LayerTimes times = times_of(profile, *layer.shape, batch, dtype);
-    const auto add = [&](const std::vector<LayerKernel>& part, KernelPass pass, Seconds time, bool has_entry) {
-      if (has_entry) parts.push_back({layer.name, time});
-      else if (!part.empty()) parts.push_back(part_of(layer.name, part, pass, dtype, time, profile));
+    const auto add_all = [&](const PassKernels& kernels, const LayerTimes& times, Dtype dtype,
+                             const LayerEntry* entry) {
+      const auto add = [&](const std::vector<LayerKernel>& part, KernelPass pass, Seconds time, bool has_entry) {
+        if (has_entry) parts.push_back({layer.name, time});
+        else if (!part.empty()) parts.push_back(part_of(layer.name, part, pass, dtype, time, profile));
+      };
+      add(kernels.forward, KernelPass::forward, times.forward * forwards[i], entry && entry->forward);
+      // A network does not need the gradient of its input.
+      if (i > 0)
+        add(kernels.data_gradient, KernelPass::data_gradient, times.data_gradient, entry && entry->data_gradient);
+      add(kernels.weight_gradient, KernelPass::weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
     };
-    add(kernels.forward, KernelPass::forward, times.forward * forwards[i], entry && entry->forward);
-    // A network does not need the gradient of its input.
-    if (i > 0)
-      add(kernels.data_gradient, KernelPass::data_gradient, times.data_gradient, entry && entry->data_gradient);
-    add(kernels.weight_gradient, KernelPass::weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
+    const Dtype dtype = precisions[i].dtype;
+    const PassKernels& casts = precisions[i].casts;
+    add_all(kernels_on(profile, *layer.shape, batch, dtype), times_of(profile, *layer.shape, batch, dtype), dtype,
+            find_entry(profile, *layer.shape, batch, dtype));
+    add_all(casts, times_of(profile, casts, listed.dtype), listed.dtype, nullptr);
   }
   const Update update = update_of(listed, profile);
   const bool by_roofline = update.entry == nullptr;
@@ -195,10 +212,11 @@ bool is_beyond_entry(const Update& update) {
 std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile,
                                   int batch) {
   std::vector<std::string> names;
-  for (const Layer& layer : listed.layers)
-    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, compute_dtype_of(listed));
+  const std::vector<LayerPrecision> precisions = precisions_of(listed, batch);
+  for (std::size_t i = 0; i < listed.layers.size(); ++i)
+    if (const LayerEntry* entry = find_entry(profile, *listed.layers[i].shape, batch, precisions[i].dtype);
         entry != nullptr && entry->evidence == evidence)
-      names.push_back(layer.name);
+      names.push_back(listed.layers[i].name);
   if (const Update update = update_of(listed, profile); update.entry != nullptr && update.entry->evidence == evidence)
     names.emplace_back("update");
   return names;
@@ -241,12 +259,11 @@ Notes timing_notes(const WorkloadTable& table) {
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.by_roofline; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
-    notes.push_back(
-        {NoteCode::unmeasured_constants,
-         fmt::format("{} from the profile \"{}\", not measured: {}",
-                     table.measured ? "each layer's part follows"
-                                    : fmt::format("layer times in {} follow", name_of(compute_dtype_of(table))),
-                     profile.name, constants)});
+    notes.push_back({NoteCode::unmeasured_constants,
+                     fmt::format("{} from the profile \"{}\", not measured: {}",
+                                 table.measured ? "each layer's part follows"
+                                                : fmt::format("layer times in {} follow", types_of(table)),
+                                 profile.name, constants)});
   if (const Seconds waiting = wait_for_host(table); waiting > Seconds{})
     notes.push_back({NoteCode::host_launches,
                      fmt::format("forward and backward wait {} for the host, whose code launches a kernel in {} ({})",

@@ -1,8 +1,11 @@
 #include "models/workload/transformer_layers.hpp"
 
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stepcast {
 namespace {
@@ -46,9 +49,10 @@ class Expansion {
 
   void feed_forward(const std::string& name, Count width) {
     linear(name + (x_.gated ? ".gate" : ".up"), x_.hidden, width);
-    add(name + ".activation",
-        Activation{x_.gated ? ActivationFunction::silu : ActivationFunction::gelu, x_.sequence * width});
-    if (x_.gated) {
+    if (!x_.gated) {
+      add(name + ".activation", Activation{ActivationFunction::gelu, x_.sequence * width, x_.composed});
+    } else {
+      add(name + ".activation", Activation{ActivationFunction::silu, x_.sequence * width});
       linear(name + ".up", x_.hidden, width);
       add(name + ".product", Multiply{x_.sequence * width});
     }
@@ -73,6 +77,16 @@ class Expansion {
 }  // namespace
 
 std::vector<Layer> layers_of(const Transformer& transformer) { return Expansion(transformer).layers(); }
+
+std::string composed_kinds(const Transformer& x) {
+  std::vector<std::string_view> kinds;
+  if (!x.bias) kinds.emplace_back("norms");
+  if (!x.positions) kinds.emplace_back("rotary positions");
+  if (!x.gated) kinds.emplace_back("GELUs");
+  const auto last = kinds.end() - 1;
+  const std::string others = fmt::format("{}", fmt::join(kinds.begin(), last, ", "));
+  return others.empty() ? std::string(*last) : fmt::format("{} and {}", others, *last);
+}
 
 WorkloadTable expand(WorkloadTable table) {
   if (!table.transformer) return table;

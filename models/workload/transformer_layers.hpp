@@ -31,4 +31,7 @@ WorkloadTable expand(WorkloadTable table);
 /// Appends a fault if the heads do not divide the width, or if kv_heads do not divide the heads.
 void check_transformer(const Transformer& transformer, const std::string& pointer, std::vector<Fault>& faults);
 
+/// The operations that `composed` splits: "norms and rotary positions". @pre may_be_composed
+std::string composed_kinds(const Transformer& transformer);
+
 }  // namespace stepcast

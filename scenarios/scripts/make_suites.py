@@ -772,17 +772,21 @@ def make_pytorch(writer, card, day, assumes):
         if r["benchmark"] == "1": continue  # the profiles' layers have cuDNN's own choice
         nhwc = r["layout"] == "nhwc"
         name = f"{r['network']}, batch {r['batch']}, {r['type']}" + (", nhwc" if nhwc else "")
-        types = {"dtype": r["type"]} if r["type"] in ("fp32", "tf32") else {"dtype": "fp32", "compute_dtype": r["type"]}
-        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": f"{card}-nhwc" if nhwc else card, "batch": int(r["batch"]), **types}}})
+        types = {"dtype": r["type"]} if r["type"] in ("fp32", "tf32") else {"dtype": "fp32", "compute_dtype": r["type"], "autocast": True}
+        attention = {"variant": {"bert-base": "fused-attention", "gpt2-small": "hugging-face"}[r["network"]]} if r["network"] in ("bert-base", "gpt2-small") else {}
+        profile = {"from": f"{card}-nhwc" if nhwc else card, "sustained": None}
+        variants.append({"name": name, "set": {"/workload": {"from": r["network"], "profile": profile, "batch": int(r["batch"]), **types, **attention}}})
         measurements.append({"at": {"variant": name}, "step_time": f"{1e3 * float(r['device_s']):.5g}ms"})
     writer.suite(
         f"{card}-pytorch",
         description=f"Whole steps of five networks on one {card.upper()} by PyTorch: what is a profile worth that rests on single layers?",
-        assumes=f"Nothing is fitted to these rows. The profiles {card} and {card}-nhwc rest on single layers, most of which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16, which keep the share of their rates that MPT kept (mpt-h100-80gb). " + assumes +
+        assumes=f"Nothing is fitted to these rows. The profiles {card} and {card}-nhwc rest on single layers, most of which PyTorch ran on the same card on the same day, and on NVIDIA's products in bf16. " + assumes +
+                "The share of rates that MPT kept on whole machines (mpt-h100-80gb) is left out: products kept the rates of single layers in these steps. This was known when it was left out. "
                 "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 in batches of 32 and for BERT. "
-                "GPT-2's output has 50,257 words. Products of such odd sizes take slower kernels, whose slowdown rests on single layers, too. PyTorch's GELU by tanh is eight kernels, which count as one here. In tf32 its largest kernels are attention with dropout in fp32. "
-                "BERT and GPT-2 in bf16 by autocast also convert weights in every pass. They add, normalize and drop out in fp32, and the forecast does so in bf16. "
-                "Their products kept the rates of single layers in these steps, so MPT's share stands in for that. Layers in fp16 with images in nhwc have bf16's constants.",
+                "Steps in bf16 and fp16 are by autocast. Attention is PyTorch's scaled_dot_product_attention. In tf32 GPT-2's attention drops its scores in kernels of fp32. "
+                "GPT-2's output has 50,257 words. Products of such odd sizes take slower kernels, whose slowdown rests on single layers, too. "
+                "A tensor that several layers read has as many gradients, whose sums are counted once: BERT's queries, keys and values need two more. "
+                "Sums of biases' gradients are priced as elementwise, and take three times as long. Layers in fp16 with images in nhwc have bf16's constants.",
         source=f"measurements/{card}_steps.csv: by stepcast's developers, {day}.",
         study={"workload": "resnet50", "cluster": {"workers": 1, "link": {"bandwidth": "1GB/s"}}, "strategy": {"kind": "all-reduce"}, "variants": variants},
         measurements=measurements)
@@ -803,7 +807,7 @@ def main():
     make_vtrain(writer)
     make_torchtitan(writer)
     make_devices(writer)
-    make_pytorch(writer, "h200", "2026-11-27", "These products are an H100's. That share was taken for the H200 when its rows were known. ")
+    make_pytorch(writer, "h200", "2026-11-27", "These products are an H100's. ")
     make_pytorch(writer, "h100", "2026-11-28", "Its attention and norms in bf16 are others' too, and some layers are an H200's, transferred. ")
 
 

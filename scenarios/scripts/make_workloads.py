@@ -463,6 +463,9 @@ def transformer_multi30k():
     write("transformer-multi30k", n, "Transformer on Multi30k, as Pufferfish trains it; a sample is a pair of sentences of 16 tokens each", f"Shapes: {PUFFERFISH}, low_rank_transformer/transformer/; batch: its run.sh; 16 tokens a sentence assumed. Embeddings and output share one weight.", 48978432, 256, "sentence", "adam", pufferfish("encoder.layer_stack.1", keep))
 
 
+FUSED_ATTENTION = {"name": "fused-attention", "description": "attention as PyTorch 2 computes it (scaled_dot_product_attention): its scores stay on the chip", "fused_attention": True}
+
+
 def bert(name, title, layers, d, heads, batch, parameters):
     tokens, masked, words = 128, 20, 30522
     n = Network()
@@ -491,7 +494,7 @@ def bert(name, title, layers, d, heads, batch, parameters):
     n.activation("pooler.tanh", "tanh", d)
     n.linear("decoder", d, words, masked, False, True)
     n.loss(words, masked)
-    write(name, n, f"{title}, pre-training on sequences of 128 tokens, 20 of them masked", "Shapes: Devlin et al., NAACL 2019, as Hugging Face's BertModel (with its pooler); sequence and masked tokens as in the paper's first phase; batch assumed. The output is the tied word embedding; the rest of the pre-training heads is left out.", parameters, batch, "sequence", "adam")
+    write(name, n, f"{title}, pre-training on sequences of 128 tokens, 20 of them masked", "Shapes: Devlin et al., NAACL 2019, as Hugging Face's BertModel (with its pooler); sequence and masked tokens as in the paper's first phase; batch assumed. The output is the tied word embedding; the rest of the pre-training heads is left out.", parameters, batch, "sequence", "adam", [FUSED_ATTENTION])
 
 
 def gpt2():
@@ -505,7 +508,7 @@ def gpt2():
         b = f"h.{i}"
         n.layer_norm(f"{b}.ln_1", d, tokens)
         n.linear(f"{b}.attn.c_attn", d, 3 * d, tokens)
-        n.add(f"{b}.attn.scores", "attention", heads=12, d=d, sequence=tokens)
+        n.add(f"{b}.attn.scores", "attention", heads=12, d=d, sequence=tokens, causal=True)
         n.linear(f"{b}.attn.c_proj", d, d, tokens)
         n.activation(f"{b}.attn.dropout", "dropout", tokens * d)
         n.add(f"{b}.attn.add", "add", elements=tokens * d)
@@ -518,7 +521,8 @@ def gpt2():
     n.layer_norm("ln_f", d, tokens)
     n.linear("lm_head", d, words, tokens, False, True)
     n.loss(words, tokens)
-    write("gpt2-small", n, "GPT-2 small on sequences of 1024 tokens", "Shapes: Radford et al., 2019, as Hugging Face's GPT2LMHeadModel; batch assumed.", 124439808, 4, "sequence", "adam")
+    hugging_face = {"name": "hugging-face", "description": "without a compiler: fused attention, and GELU by tanh of simple operations", "fused_attention": True, "composed": True}
+    write("gpt2-small", n, "GPT-2 small on sequences of 1024 tokens", "Shapes: Radford et al., 2019, as Hugging Face's GPT2LMHeadModel; batch assumed.", 124439808, 4, "sequence", "adam", [FUSED_ATTENTION, hugging_face])
 
 
 def transformers():

@@ -114,7 +114,8 @@ std::string layer_table_text(const WorkloadTable& table) {
                                  table.source, table.sample);
   text += times ? fmt::format("; times of a pass of {} on {}{}\n\n", table.batch, table.profile->name,
                               compute_dtype_of(table) != table.dtype
-                                  ? fmt::format(", operands in {}", name_of(compute_dtype_of(table)))
+                                  ? fmt::format(", operands in {}{}", name_of(compute_dtype_of(table)),
+                                                casts(table) ? " by autocast" : "")
                                   : "")
                 : "\n\n";
   for (const auto& line : cells) {
@@ -153,6 +154,7 @@ Json layer_table_json(const WorkloadTable& table) {
             {"dtype", name_of(table.dtype)},
             {"optimizer", name_of(table.optimizer)}};
   if (compute_dtype_of(table) != table.dtype) json["compute_dtype"] = name_of(compute_dtype_of(table));
+  if (casts(table)) json["autocast"] = true;
   Json variants = Json::array({"vanilla"});
   for (const WorkloadVariant& variant : table.variants) variants.push_back(variant.name);
   json["variants"] = variants;

@@ -193,7 +193,7 @@ std::string assumed_by(const Scenario& scenario) {
   std::string text = fmt::format("batch {}", table.batch);
   if (table.accumulation > 1) text += fmt::format(" x {}", table.accumulation);
   if (table.transformer) text += fmt::format(", sequences of {}", table.transformer->sequence);
-  return text + fmt::format(", {}", name_of(compute_dtype_of(table)));
+  return text + fmt::format(", {}{}", name_of(compute_dtype_of(table)), casts(table) ? " by autocast" : "");
 }
 
 }  // namespace

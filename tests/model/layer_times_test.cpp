@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
@@ -440,6 +442,44 @@ TEST_CASE("rotary positions turn queries and keys, in one kernel or in many") {
   CHECK(composed.data_gradient.bytes == 2_B * 300.0);
   CHECK(output_elements(Rotary{10, 4, false}) == 14);
   CHECK_FALSE(same_work(Rotary{10, 4, false}, Rotary{10, 4, true}));
+}
+
+TEST_CASE("GELU is one kernel, or eight forward and eleven backward") {
+  // 2 samples of 10 elements. One kernel reads x and writes y. Simple operations have one input each but for three sums
+  // and products of two: forward 2 + 2 + 3 + 2 + 2 + 2 + 2 + 3 = 18 times. Backward they have 6 for both factors, 3 for
+  // tanh, 6 for three constants, 7 for the cube and 6 for two sums: 28.
+  const LayerWork one = work_of(Activation{ActivationFunction::gelu, 10}, 2, Dtype::bf16),
+                  many = work_of(Activation{ActivationFunction::gelu, 10, true}, 2, Dtype::bf16);
+  CHECK(one.forward.bytes == 2_B * 40.0);
+  CHECK(many.forward.bytes == 2_B * 360.0);
+  CHECK(many.forward.kernels == 8);
+  CHECK(many.data_gradient.bytes == 2_B * 560.0);
+  CHECK(many.data_gradient.kernels == 11);
+  CHECK_FALSE(same_work(Activation{ActivationFunction::gelu, 10}, Activation{ActivationFunction::gelu, 10, true}));
+}
+
+TEST_CASE("a variant fuses attention, and makes GELUs, norms without bias and rotary positions simple operations") {
+  WorkloadTable table;
+  const std::vector<LayerShape> shapes{Attention{2, 8, 3},
+                                       Activation{ActivationFunction::dropout, 18},  // of 2 x 3 x 3 scores
+                                       Activation{ActivationFunction::dropout, 24},  // of the output
+                                       LayerNorm{8, 3, false},
+                                       LayerNorm{8, 3, true},
+                                       Activation{ActivationFunction::gelu, 24},
+                                       Rotary{16, 8}};
+  for (const LayerShape& shape : shapes)
+    table.layers.push_back({fmt::format("l{}", table.layers.size()), {}, {}, {}, shape});
+  table.variant = WorkloadVariant{"", "", {}, true, true};
+  const std::vector<Layer> layers = list_gradients(table).layers;
+  REQUIRE(layers.size() == 6);
+  CHECK(*layers[0].shape == LayerShape(Attention{2, 8, 3, {}, {}, true}));
+  CHECK(*layers[1].shape == shapes[2]);
+  CHECK(*layers[2].shape == LayerShape(LayerNorm{8, 3, false, true}));
+  CHECK(*layers[3].shape == shapes[4]);
+  CHECK(*layers[4].shape == LayerShape(Activation{ActivationFunction::gelu, 24, true}));
+  CHECK(*layers[5].shape == LayerShape(Rotary{16, 8, true}));
+  table.variant->fused_attention = table.variant->composed = false;
+  CHECK(list_gradients(table).layers.size() == shapes.size());
 }
 
 TEST_CASE("mixed precision takes the narrow type's times, the wide type's update and gradients") {

@@ -415,7 +415,26 @@ TEST_CASE("a transformer's tokens are counted, and kernels that may not be fused
   CHECK(notes(llama, "norms and rotary positions are priced as one kernel each"));
   CHECK_FALSE(notes(report("llama-2-7b", "true"), "norms and rotary positions"));
   // GPT-2's norms have biases, and its positions are a table.
+  CHECK(notes(report("gpt2-xl", "false"), "GELUs are priced as one kernel each"));
   CHECK_FALSE(notes(report("gpt2-xl", "false"), "norms and rotary positions"));
+  CHECK_FALSE(notes(report("gpt2-xl", "true"), "GELUs"));
+}
+
+TEST_CASE("casts that are left out are noted, and a share that may stand in for them") {
+  const auto report = [](const char* fields) {
+    const std::string text = fmt::format(
+        R"({{"name": "s", "workload": {{"from": "bert-base", "profile": "h100", {}}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
+        fields);
+    return report_of(study_of(text.c_str(), {}).points[0]);
+  };
+  const char* const kLeftOut = "compute in bf16 without casts; if PyTorch's autocast runs them, set /workload/autocast";
+  const char* const kShare = "sustained share of 0.596 rests on steps without autocast";
+  CHECK(notes(report(R"("dtype": "bf16")"), kLeftOut));
+  CHECK_FALSE(notes(report(R"("dtype": "bf16")"), kShare));
+  CHECK_FALSE(notes(report(R"("dtype": "bf16", "autocast": true)"), kLeftOut));
+  CHECK(notes(report(R"("dtype": "bf16", "autocast": true)"), kShare));
+  CHECK_FALSE(notes(report(R"("dtype": "bf16", "compute_dtype": "bf16")"), kLeftOut));
+  CHECK_FALSE(notes(report(R"("dtype": "fp32")"), kLeftOut));
 }
 
 TEST_CASE("trees that differ in their segments alone are one algorithm") {

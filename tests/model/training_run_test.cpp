@@ -67,7 +67,7 @@ TEST_CASE("measurements of a variant count for that variant alone") {
   const auto time = [&](const Compressor& compressor, std::optional<std::string> variant) {
     Scenario last = last_phase(compressor);
     WorkloadTable table;
-    if (variant) table.variant = WorkloadVariant{*variant, {}, {}};
+    if (variant) table.variant = WorkloadVariant{*variant, {}, Factorize{}};
     last.workload = std::make_shared<const WorkloadTable>(table);
     return make_run_report(run, {{0.5_s, 64}, {2_s, 250}}, last).to_target;
   };
