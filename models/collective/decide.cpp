@@ -42,12 +42,14 @@ CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, s
       while (step >= finest && is_better(at + direction)) at += direction;
   return call;
 }
+/// The first among those with the least price. @pre there are calls
 CollectiveCall cheapest(const std::vector<CollectiveCall>& all, int p, const Prices& prices) {
-  const CollectiveCall* best = nullptr;
-  Seconds least{};
-  for (const CollectiveCall& call : all) {
-    const Seconds time = price(cost_of(call, p), prices).total();
-    if (best && !(time < least)) continue;
+  const auto price_of = [&](const CollectiveCall& call) { return price(cost_of(call, p), prices).total(); };
+  const CollectiveCall* best = &all.front();
+  Seconds least = price_of(*best);
+  for (const CollectiveCall& call : std::span(all).subspan(1)) {
+    const Seconds time = price_of(call);
+    if (!(time < least)) continue;
     best = &call;
     least = time;
   }

@@ -70,7 +70,7 @@ std::int64_t message_count(const Neighbours& neighbours, int p) {
 
 Round messages_of(const Neighbours& neighbours, int p) {
   Round round;
-  if (p == 1) return round;
+  if (p <= 1) return round;
   round.reserve(static_cast<std::size_t>(message_count(neighbours, p)));
   const auto add = [&](int from, int to) { round.push_back({from, to, {0, 1}}); };
   if (neighbours.graph == NeighbourGraph::edges) {

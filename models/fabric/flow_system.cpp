@@ -164,7 +164,7 @@ class Folder {
     std::map<std::vector<std::pair<int, int>>, BytesPerSecond> narrowest;
     for (std::size_t cls = 0; cls < crossings.size(); ++cls) {
       if (crossings[cls].empty()) continue;
-      int factor = 0;
+      int factor = crossings[cls].begin()->second;
       for (const auto& [flow, count] : crossings[cls]) factor = std::gcd(factor, count);
       std::vector<std::pair<int, int>> counts;
       for (const auto& [flow, count] : crossings[cls]) counts.emplace_back(flow_number[at(flow)], count / factor);
