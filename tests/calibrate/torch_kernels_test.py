@@ -42,7 +42,7 @@ with tempfile.TemporaryDirectory() as folder:
     shapes = [conv, norm, {"kind": "batch_norm", "channels": 4, "input": [3, 3]}, {"kind": "pool", "channels": 4, "kernel": [2, 2], "stride": 2, "input": [4, 4]},
               {"kind": "attention", "heads": 4, "d": 16, "sequence": 8, "fused": True, "causal": True},
               {"kind": "attention", "heads": 4, "d": 16, "sequence": 8, "kv_heads": 2, "fused": True}, {"kind": "embedding", "entries": 9, "width": 4, "rows": 3},
-              {"kind": "lstm", "input": 4, "hidden": 4, "steps": 3}, {"kind": "softmax_loss", "classes": 5, "rows": 2}, {"kind": "activation", "elements": 64},
+              {"kind": "lstm", "input": 4, "hidden": 4, "steps": 3}, {"kind": "softmax_loss", "classes": 5, "rows": 2}, {"kind": "activation", "elements": 64}, {"kind": "activation", "function": "gelu", "elements": 64, "composed": True},
               {"kind": "rotary", "elements": 64}] + [{"kind": "linear", "in": 64 * i, "out": 64, "rows": 8} for i in range(1, 5)]
     table, profile = os.path.join(folder, "table.csv"), os.path.join(folder, "profile.json")
     subprocess.run([sys.executable, os.path.join(scripts, "torch_kernels.py"), document("all.json", *shapes), "--batch", "2", "--dtype", "fp32", "--device", "cpu", "--output", table], check=True)
@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert any(line.startswith("# left out: fp32, attention") and "2.0 and later" in line for line in lines), lines
     missing = expected - found
     assert not missing, missing
-    assert any(line.startswith("# left out: fp32, rotary") for line in lines) and "# 15 of 15 layers, batches and types were timed" in lines, lines[-5:]
+    assert any(line.startswith("# left out: fp32, rotary") for line in lines) and "# 16 of 16 layers, batches and types were timed" in lines, lines[-5:]
     environment = {**os.environ, "STEPCAST_SCENARIOS": scenarios}
     done = subprocess.run([calibrate, "import", table, "--base", "h200-datasheet", "--source", "made up", "-o", profile], env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and "product" in done.stdout, done.stderr
