@@ -33,11 +33,11 @@ struct Change {
 ///   or of every second. The other groupings, buckets of four times and a quarter of the cap, overlap. The cheapest
 ///   algorithm, and each one for a strategy `collective`. All-reduce for synchronous servers; servers on all workers'
 ///   hosts, more shards. Sharded gradients reduced after every pass, inside groups after every pass, or after the last.
-///   A transformer's loss fused, its norms, rotary positions and GELUs by a kernel each or by simple operations. Variants
-///   that have other kernels. PyTorch's autocast, or none.
+///   A transformer's loss fused, its norms, rotary positions and GELUs by a kernel each or by simple operations.
+///   Variants that have other kernels. PyTorch's autocast, or none.
 /// - training. Every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
-///   batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its factorized variants,
-///   smaller operands that the profile knows, and twice the batch.
+///   batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its factorized
+///   variants, smaller operands that the profile knows, and twice the batch.
 std::vector<Change> changes_of(const Scenario& scenario);
 
 /// Further changes that need less memory for the same training. Passes have a half, a quarter and so on of the batch.

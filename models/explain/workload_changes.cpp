@@ -103,12 +103,12 @@ void add_types(const Place<WorkloadTable>& here, ChangeList& changes) {
     changes.add(kTraining, fmt::format("operands in {}{}", name_of(dtype), rest), here, &WorkloadTable::compute_dtype,
                 dtype);
   };
-  const bool is_mixed = compute_dtype_of(w) != w.dtype;
-  if (is_mixed && size_of(compute_dtype_of(w)) < size_of(w.dtype))
+  if (is_mixed(w))
     changes.add(kExecution, w.autocast ? "no casts: all kernels in the narrow type" : "PyTorch's autocast", here,
                 &WorkloadTable::autocast, !w.autocast);
+  const bool has_two_types = compute_dtype_of(w) != w.dtype;
   for (const PeakRate& peak : w.profile->peaks) {
-    if (is_mixed) {
+    if (has_two_types) {
       if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) operands(peak.dtype, "");
     } else if (peak.dtype != w.dtype) {
       if (size_of(peak.dtype) < size_of(w.dtype) || (peak.dtype == Dtype::tf32 && w.dtype == Dtype::fp32))

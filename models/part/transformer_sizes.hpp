@@ -45,8 +45,8 @@ struct Transformer {
         "the output's product and the loss some tokens at a time, without ever storing the vocabulary's scores for all");
     v.optional(
         "composed", x.composed,
-        "norms without bias, rotary positions and GELU by simple operations with a kernel each, like Hugging Face's Llama "
-        "and GPT-2 without a compiler; false: one kernel each");
+        "norms without bias, rotary positions and GELU by simple operations with a kernel each, like Hugging Face's "
+        "Llama and GPT-2 without a compiler; false: one kernel each");
     v.optional("causal", x.causal, "a token attends only to those before it, which halves the work of fused attention");
   }
   bool operator==(const Transformer&) const = default;

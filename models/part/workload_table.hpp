@@ -217,8 +217,8 @@ struct WorkloadTable {
         "their exchange and the update keep `dtype` (mixed precision); null: `dtype`");
     v.optional(
         "autocast", x.autocast,
-        "with a compute_dtype narrower than `dtype`: as PyTorch's autocast has it. Norms, embeddings, losses and sums of "
-        "branches keep `dtype`, and every pass casts weights, inputs of products and their gradients. Otherwise all "
+        "with a compute_dtype narrower than `dtype`: as PyTorch's autocast has it. Norms, embeddings, losses and sums "
+        "of branches keep `dtype`, and every pass casts weights, inputs of products and their gradients. Otherwise all "
         "kernels compute in compute_dtype, without casts");
     v.optional(
         "recomputation", x.recomputation,
@@ -245,7 +245,8 @@ struct WorkloadTable {
     v.optional(
         "measured", x.measured,
         "with layers' shapes: measured times of the whole network, unfactorized and without recomputation, with the "
-        "table's `autocast`. Each layer's time is the profile's, times the measurement over its own profile's forecast");
+        "table's `autocast`. Each layer's time is the profile's, times the measurement over its own profile's "
+        "forecast");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch,
@@ -277,9 +278,10 @@ inline void take_as_mixed_precision(WorkloadTable& table) {
 /// The operand type of forward and backward.
 inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }
 
-/// Whether forward and backward have operands of both types: `dtype` and a narrower compute_dtype.
-inline bool casts(const WorkloadTable& table) {
-  return table.autocast && size_of(compute_dtype_of(table)) < size_of(table.dtype);
-}
+/// Whether forward and backward compute in a narrower type than parameters and gradients have: mixed precision.
+inline bool is_mixed(const WorkloadTable& table) { return size_of(compute_dtype_of(table)) < size_of(table.dtype); }
+
+/// Whether they have operands of both types, and cast them.
+inline bool casts(const WorkloadTable& table) { return table.autocast && is_mixed(table); }
 
 }  // namespace stepcast

@@ -94,8 +94,8 @@ void add_given_times(const StudyPoint& point, Notes& notes) {
   }
 }
 
-/// Notes mixed precision that a narrow dtype alone asked for, casts that are left out, and a share of rates that may stand
-/// in for them.
+/// Notes mixed precision that a narrow dtype alone asked for, casts that are left out, and a share of rates that may
+/// stand in for them.
 void add_mixed_precision(const Scenario& scenario, Notes& notes) {
   if (!trains(scenario)) return;
   const WorkloadTable& table = *scenario.workload;
@@ -106,7 +106,7 @@ void add_mixed_precision(const Scenario& scenario, Notes& notes) {
          fmt::format("dtype {} alone is mixed precision: kernels compute in it, gradients and parameters stay {}; "
                      "compute_dtype {} as well makes these {}",
                      narrow, wide, narrow, narrow)});
-  if (!table.profile || size_of(compute_dtype_of(table)) == size_of(table.dtype)) return;
+  if (!table.profile || !is_mixed(table)) return;
   if (!table.autocast)
     notes.push_back(
         {NoteCode::no_casts,

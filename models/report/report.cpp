@@ -67,9 +67,7 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
   if (recomputations) own.emplace_back("recomputation");
   std::string whose;
   if (networks) whose = ", each row's own network";
-  else if (!own.empty())
-    whose = fmt::format(", at each row's own {}{}{}", fmt::join(own.begin(), own.end() - 1, ", "),
-                        own.size() > 1 ? " and " : "", own.back());
+  else if (!own.empty()) whose = fmt::format(", at each row's own {}", enumerated(own));
   return "one worker computing alone" + whose;
 }
 

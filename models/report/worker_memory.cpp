@@ -55,8 +55,7 @@ Bytes gathered(const ShardedStrategy& x, const Workload& workload) {
 /// The casts of parameters that automatic mixed precision keeps, for parameters that are stored whole.
 Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   const WorkloadTable& table = *scenario.workload;
-  const Bytes computed = size_of(compute_dtype_of(table));
-  if (computed >= size_of(table.dtype)) return {};
+  if (!is_mixed(table)) return {};
   Bytes whole = workload.gradient_bytes;
   if (table.autocast) {
     whole = {};
@@ -65,7 +64,7 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   }
   if (const auto sharded = sharded_step(scenario.strategy); sharded && sharded->stage == ShardingStage::parameters)
     whole = std::min(whole, gathered(*sharded, workload));
-  return whole * (computed / size_of(table.dtype));
+  return whole * (size_of(compute_dtype_of(table)) / size_of(table.dtype));
 }
 
 /// The share of all sums that one worker encodes again, with a separate error feedback. It is a part of an all-to-all,

@@ -29,9 +29,9 @@ namespace stepcast {
 /// - Gradients of another reduce_dtype count in that type.
 /// - All-reduce by qsparse-local-sgd keeps 2n of parameters if it has more than one local step.
 /// - A narrower compute_dtype adds casts of all parameters that are stored whole. PyTorch's autocast casts those of
-///   products alone. It caches them from the forward pass until its region ends (aten/src/ATen/autocast_mode.cpp), and the backward pass reads them. With
-///   sharded parameters, only gathered units have casts, since the cache is cleared with them (fairscale, pull request
-///   650).
+///   products alone. It caches them from the forward pass until its region ends (aten/src/ATen/autocast_mode.cpp), and
+///   the backward pass reads them. With sharded parameters, only gathered units have casts, since the cache is cleared
+///   with them (fairscale, pull request 650).
 /// - Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
 ///
 /// Activations are those of one pass (models/workload/activation_memory.hpp). They are unknown if layers have no

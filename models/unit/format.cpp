@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"
@@ -164,6 +165,12 @@ STEPCAST_INSTANTIATE(Flops)
 STEPCAST_INSTANTIATE(FlopsPerSecond)
 STEPCAST_INSTANTIATE(Hertz)
 #undef STEPCAST_INSTANTIATE
+
+std::string enumerated(std::span<const std::string_view> names) {
+  const std::string last(names.back());
+  if (names.size() == 1) return last;
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), last);
+}
 
 std::string duration_text(Seconds duration) {
   const auto s = static_cast<long long>(std::ceil(duration.si()));

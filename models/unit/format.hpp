@@ -33,6 +33,9 @@ std::vector<std::string> column_texts(std::span<const double> si);
 /// least 1, there are at most `most_decimals`.
 std::vector<std::string> column_numbers(std::span<const double> values, int most_decimals, std::string_view suffix);
 
+/// Names as a sentence has them: "a", "a and b", "a, b and c". @pre not empty
+std::string enumerated(std::span<const std::string_view> names);
+
 /// A duration as a person waits for it: "40 s", "1 min 35 s", with seconds rounded up. From one hour on: "2 h 5 min",
 /// counting complete minutes only.
 std::string duration_text(Seconds duration);

@@ -46,7 +46,7 @@ struct ReadsOf {
     const double of_keys = keys * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads));
     const std::vector<double> qkv{of_keys, of_keys, real(x.sequence) * real(x.d)};
     if (x.fused) return {qkv, true, 0, 4_B * rows};
-    return {qkv, false, rows * keys, casts_scores ? wide * (rows * keys) : 0_B};
+    return {qkv, false, scores_of(x), casts_scores ? wide * scores_of(x) : 0_B};
   }
   Reads operator()(const Embedding& x) const { return {{}, false, 0, 8_B * real(x.rows)}; }
   Reads operator()(const BatchNorm& x) const { return {{input_elements(x)}}; }

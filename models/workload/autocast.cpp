@@ -27,13 +27,20 @@ class Autocast {
   }
 
  private:
-  LayerPrecision precision_of(const Conv2d& x) const { return product(x); }
-  LayerPrecision precision_of(const ConvTranspose2d& x) const { return product(x); }
-  LayerPrecision precision_of(const Lstm& x) const { return product(x); }
+  LayerPrecision precision_of(const Conv2d& x) const { return product(x, input_or_sample(x)); }
+  LayerPrecision precision_of(const ConvTranspose2d& x) const { return product(x, input_or_sample(x)); }
+  LayerPrecision precision_of(const Lstm& x) const { return product(x, input_or_sample(x)); }
   LayerPrecision precision_of(const Linear& x) {
-    LayerPrecision one = product(x);
-    first_linear_[layers_.size()] = first_linear_of(x).value_or(layers_.size());
-    return one;
+    const std::size_t self = layers_.size();
+    const auto found = nearest(x);
+    const auto behind = found ? first_linear_.find(*found) : first_linear_.end();
+    const std::size_t first = behind == first_linear_.end() ? self : behind->second;
+    if (first == self || !has_same_input(x, first)) {
+      first_linear_[self] = first;
+      return product(x, input_or_sample(x));
+    }
+    first_linear_[self] = self;
+    return product(x, layers_[first].casts_input ? wide_ : narrow_);
   }
 
   LayerPrecision precision_of(const Attention& x) const {
@@ -56,7 +63,7 @@ class Autocast {
   LayerPrecision precision_of(const Embedding&) { return starts_branch({wide_, wide_}); }
   LayerPrecision precision_of(const LayerNorm& x) {
     LayerPrecision one{wide_, wide_};
-    one.casts_input = input_of(input_elements(x)) == narrow_;
+    one.casts_input = input_or_newest(x) == narrow_;
     if (one.casts_input) add_input_cast(one, input_elements(x) * batch_);
     return starts_branch(std::move(one));
   }
@@ -67,7 +74,7 @@ class Autocast {
     return one;
   }
   LayerPrecision precision_of(const Add& x) {
-    const Dtype input = input_of(real(x.elements)), sum = input == wide_ || branch_ == wide_ ? wide_ : narrow_;
+    const Dtype input = input_or_newest(x), sum = input == wide_ || branch_ == wide_ ? wide_ : narrow_;
     LayerPrecision one{sum, sum};
     if (sum == wide_ && (input == narrow_ || branch_ == narrow_))
       one.casts.data_gradient = {cast(real(x.elements) * batch_)};
@@ -75,9 +82,8 @@ class Autocast {
   }
   LayerPrecision precision_of(const Activation& x) const {
     if (x.composed) return {wide_, wide_};
-    const auto* attention = std::get_if<Attention>(shape_before());
-    const bool drops_scores = attention && !attention->fused && scores_of(*attention) == real(x.elements);
-    return drops_scores ? LayerPrecision{wide_, narrow_} : like_input(x);
+    const LayerShape* before = shape_before();
+    return before && drops_scores(x, *before) ? LayerPrecision{wide_, narrow_} : like_input(x);
   }
   LayerPrecision precision_of(const Rotary& x) const {
     return x.composed ? LayerPrecision{wide_, wide_} : like_input(x);
@@ -88,7 +94,7 @@ class Autocast {
   }
 
   [[nodiscard]] LayerPrecision like_input(const LayerShape& shape) const {
-    const Dtype input = input_of(input_elements(shape));
+    const Dtype input = input_or_newest(shape);
     return {input, input};
   }
   LayerPrecision starts_branch(LayerPrecision one) {
@@ -96,13 +102,13 @@ class Autocast {
     return one;
   }
 
-  [[nodiscard]] LayerPrecision product(const LayerShape& shape) const {
+  [[nodiscard]] LayerPrecision product(const LayerShape& shape, Dtype input) const {
     LayerPrecision one{narrow_, narrow_};
     for (const double elements : cast_weights(listed_.layers[layers_.size()])) {
       one.casts.forward.push_back(cast(elements));
       one.casts.weight_gradient.push_back(cast(elements));
     }
-    one.casts_input = input_of_product(shape) == wide_;
+    one.casts_input = input == wide_;
     if (one.casts_input) add_input_cast(one, input_elements(shape) * batch_);
     return one;
   }
@@ -115,38 +121,26 @@ class Autocast {
     one.casts.data_gradient.push_back(cast(elements));
   }
 
-  /// The type of the nearest output with so many elements; without one the newest output's, or a sample's.
-  [[nodiscard]] Dtype input_of(double elements) const {
-    if (const auto found = outputs_.find({elements}).front()) return layers_[*found].output;
-    return layers_.empty() ? wide_ : layers_.back().output;
+  /// The layer with the nearest output of as many elements as this one's input has. None: it reads the sample.
+  [[nodiscard]] std::optional<std::size_t> nearest(const LayerShape& shape) const {
+    return outputs_.find({input_elements(shape)}).front();
   }
-  [[nodiscard]] Dtype input_of_product(const LayerShape& shape) const {
-    const auto found = outputs_.find({input_elements(shape)}).front();
-    if (!found) return wide_;
-    const auto* own = std::get_if<Linear>(&shape);
-    const auto first = first_linear_.find(*found);
-    if (own && first != first_linear_.end() && same_input(*own, first->second))
-      return layers_[first->second].casts_input ? wide_ : narrow_;
-    return layers_[*found].output;
+  [[nodiscard]] Dtype input_or_sample(const LayerShape& shape) const {
+    const auto found = nearest(shape);
+    return found ? layers_[*found].output : wide_;
   }
-  /// The first of the linear layers, each behind the other, that this one is behind. None if it reads the same as they do.
-  [[nodiscard]] std::optional<std::size_t> first_linear_of(const Linear& x) const {
-    const auto found = outputs_.find({input_elements(x)}).front();
-    const auto first = found ? first_linear_.find(*found) : first_linear_.end();
-    if (first == first_linear_.end() || same_input(x, first->second)) return {};
-    return first->second;
+  /// Without such an output the newest one's type.
+  [[nodiscard]] Dtype input_or_newest(const LayerShape& shape) const {
+    const auto found = nearest(shape);
+    return found || layers_.empty() ? input_or_sample(shape) : layers_.back().output;
   }
-  [[nodiscard]] bool same_input(const Linear& x, std::size_t layer) const {
+  [[nodiscard]] bool has_same_input(const Linear& x, std::size_t layer) const {
     const auto& other = std::get<Linear>(*listed_.layers[layer].shape);
     return x.in == other.in && x.rows == other.rows;
   }
   [[nodiscard]] const LayerShape* shape_before() const {
     return layers_.empty() ? nullptr : &*listed_.layers[layers_.size() - 1].shape;
   }
-  [[nodiscard]] static double scores_of(const Attention& x) {
-    return real(x.heads) * real(x.sequence) * real(x.memory.value_or(x.sequence));
-  }
-
   const WorkloadTable& listed_;
   Dtype wide_, narrow_;
   double batch_;

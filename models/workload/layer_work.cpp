@@ -39,11 +39,6 @@ struct WeightMacs {
 
 double keys_of(const Attention& x) { return real(x.memory.value_or(x.sequence)); }
 
-/// The computed scores of all heads. A fused causal kernel skips the masked half.
-double scores_of(const Attention& x) {
-  return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1);
-}
-
 // Work -----------------------------------------------------------------------------------------------------------
 
 /// The alignment (ProductShape) of matrices with rows of these lengths.
@@ -320,6 +315,17 @@ Flops model_flops(const LayerShape& shape) {
   if (auto* attention = std::get_if<Attention>(&whole)) attention->causal = false;
   constexpr double kProducts = 3;  // forward, gradient of the input, gradient of the weights
   return Flops(kProducts * 2 * (weight_macs(whole) + attention_macs(whole)));
+}
+
+double scores_of(const Attention& x) {
+  return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1);
+}
+
+bool drops_scores(const LayerShape& shape, const LayerShape& before) {
+  const auto* activation = std::get_if<Activation>(&shape);
+  const auto* attention = std::get_if<Attention>(&before);
+  return activation && activation->function == ActivationFunction::dropout && attention && !attention->fused &&
+         real(activation->elements) == scores_of(*attention);
 }
 
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }

@@ -25,6 +25,12 @@ double weight_macs(const LayerShape& shape);
 /// Fused causal attention counts half of them.
 double attention_macs(const LayerShape& shape);
 
+/// The computed scores of one sample's heads. A fused causal kernel skips the masked half.
+double scores_of(const Attention& x);
+
+/// Whether a layer is the dropout of scores that the attention before it keeps in memory.
+bool drops_scores(const LayerShape& shape, const LayerShape& before);
+
 /// Arithmetic of one sample's forward and backward pass, as model FLOPs utilization counts it (Chowdhery et al., PaLM,
 /// JMLR 2023, appendix B). Each multiply-accumulate above is two operations; backward counts twice as much as forward.
 /// Causal attention counts all scores, even if a fused kernel skips half of them.

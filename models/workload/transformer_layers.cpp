@@ -5,7 +5,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
@@ -83,9 +84,7 @@ std::string composed_kinds(const Transformer& x) {
   if (!x.bias) kinds.emplace_back("norms");
   if (!x.positions) kinds.emplace_back("rotary positions");
   if (!x.gated) kinds.emplace_back("GELUs");
-  const auto last = kinds.end() - 1;
-  const std::string others = fmt::format("{}", fmt::join(kinds.begin(), last, ", "));
-  return others.empty() ? std::string(*last) : fmt::format("{} and {}", others, *last);
+  return enumerated(kinds);
 }
 
 WorkloadTable expand(WorkloadTable table) {

@@ -1,31 +1,20 @@
 #include "models/workload/variant.hpp"
 
-#include <utility>
+#include <cstddef>
+#include <variant>
 
 #include "models/workload/factorize.hpp"
-#include "models/workload/sizes.hpp"
+#include "models/workload/layer_work.hpp"
 
 namespace stepcast {
 namespace {
 
-bool drops(const Layer& layer, double elements) {
-  const auto* activation = std::get_if<Activation>(&*layer.shape);
-  return activation && activation->function == ActivationFunction::dropout && real(activation->elements) == elements;
-}
-
-std::vector<Layer> with_fused_attention(std::vector<Layer> layers) {
+std::vector<Layer> with_fused_attention(const std::vector<Layer>& layers) {
   std::vector<Layer> fused;
-  double scores = 0;  // of the layer before, if it is attention
-  for (Layer& layer : layers) {
-    const bool goes = scores > 0 && drops(layer, scores);
-    scores = 0;
-    if (goes) continue;
-    if (auto* attention = std::get_if<Attention>(&*layer.shape)) {
-      attention->fused = true;
-      scores =
-          real(attention->heads) * real(attention->sequence) * real(attention->memory.value_or(attention->sequence));
-    }
-    fused.push_back(std::move(layer));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (i > 0 && drops_scores(*layers[i].shape, *layers[i - 1].shape)) continue;
+    fused.push_back(layers[i]);
+    if (auto* attention = std::get_if<Attention>(&*fused.back().shape)) attention->fused = true;
   }
   return fused;
 }
@@ -54,7 +43,7 @@ bool compose(LayerShape& shape) { return std::visit(Compose{}, shape); }
 WorkloadTable with_variant(const WorkloadTable& table) {
   if (!table.variant) return table;
   WorkloadTable result = table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
-  if (table.variant->fused_attention) result.layers = with_fused_attention(std::move(result.layers));
+  if (table.variant->fused_attention) result.layers = with_fused_attention(result.layers);
   if (table.variant->composed)
     for (Layer& layer : result.layers) compose(*layer.shape);
   result.variant.reset();

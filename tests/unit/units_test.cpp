@@ -305,3 +305,10 @@ TEST_CASE("products and quotients carry their dimension") {
   sum *= 4;
   CHECK(sum == 10_s);
 }
+
+TEST_CASE("names are enumerated as in a sentence") {
+  using Names = std::vector<std::string_view>;
+  CHECK(enumerated(Names{"a"}) == "a");
+  CHECK(enumerated(Names{"a", "b"}) == "a and b");
+  CHECK(enumerated(Names{"a", "b", "c"}) == "a, b and c");
+}
