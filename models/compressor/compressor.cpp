@@ -184,6 +184,10 @@ CompressorClass class_of(const Compressor& compressor) {
   return method ? method->of : compressors()[compressor.index()].of;
 }
 
+bool compresses_tensors(const Compressor& compressor) {
+  return !std::holds_alternative<NoCompressor>(compressor) && !std::holds_alternative<RatioCompressor>(compressor);
+}
+
 bool works_on_matrices(const Compressor& compressor) {
   const MethodFormulas* method = formulas_of(compressor);
   return method ? method->view == TensorView::matrix

@@ -46,6 +46,8 @@ const CompressorEntry& find_compressor(std::string_view kind);
 /// Its kind, or the name that formulas give to their method.
 std::string_view name_of(const Compressor& compressor);
 CompressorClass class_of(const Compressor& compressor);
+/// Whether it compresses tensors. None and ratio know bytes alone.
+bool compresses_tensors(const Compressor& compressor);
 /// Whether the method factorizes matrices. Other methods see flat vectors.
 bool works_on_matrices(const Compressor& compressor);
 /// Columns of a matrix's factors: min(rank, n, m). A method without a rank, or a vector, has 1.

@@ -35,8 +35,8 @@ struct Change {
 ///   hosts, more shards. Sharded gradients reduced after every pass, inside groups after every pass, or after the last.
 ///   A transformer's loss fused, its norms, rotary positions and GELUs by a kernel each or by simple operations.
 ///   Variants that have other kernels. PyTorch's autocast, or none.
-/// - training. Every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
-///   batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its factorized
+/// - training. Every compressor with its defaults, small tensors uncompressed, one compressor for all, pipelining,
+///   local SGD, gossip, twice the accumulation or the global batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its factorized
 ///   variants, smaller operands that the profile knows, and twice the batch.
 std::vector<Change> changes_of(const Scenario& scenario);
 

@@ -8,6 +8,7 @@
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/neighbour_rules.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
 
@@ -312,19 +313,18 @@ class ExchangeChanges {
   /// others.
   template <class Kind>
   void carriers(const Place<Kind>& here) {
-    if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor))
-      return;
-    const CompressorTraits traits = traits_of(s_.compressor, s_.workload ? s_.workload->dtype : Dtype::fp32);
+    if (!compresses_tensors(s_.compressor)) return;
+    const bool gathers = any_has(s_, has_parts), recodes = any_has(s_, is_recoded);
     const Carrier now = here.part.carrier;
     const auto offer = [&](ChangeOf of, Carrier carrier, bool fits) {
       if (fits && carrier != now)
         changes_.add(of, fmt::format("carrier {}", name_of(carrier)), here, &Kind::carrier, carrier);
     };
-    const bool again = (now == Carrier::all_to_all && !traits.votes) || now == Carrier::in_collective;
+    const bool again = (now == Carrier::all_to_all && recodes) || now == Carrier::in_collective;
     constexpr bool kHasChoice = !std::is_same_v<Kind, PipelinedStrategy>;  // auto there is sum-or-gather
-    offer(again ? kTraining : kExecution, Carrier::automatic, again || (kHasChoice && traits.one_gathered_message));
-    offer(kTraining, Carrier::all_to_all, traits.one_gathered_message && !traits.votes);
-    offer(kTraining, Carrier::in_collective, traits.recodable);
+    offer(again ? kTraining : kExecution, Carrier::automatic, again || (kHasChoice && gathers));
+    offer(kTraining, Carrier::all_to_all, recodes);
+    offer(kTraining, Carrier::in_collective, !any_has(s_, [](const CompressorTraits& one) { return !one.recodable; }));
   }
 
   /// Gradients are then compressed between machines alone, which is another training.

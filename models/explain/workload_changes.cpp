@@ -1,13 +1,21 @@
 // Changes of the computing: the same training by other passes and kernels, and other trainings.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
 #include "models/explain/change_list.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_choice.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/transformer_layers.hpp"
+#include "models/workload/workload.hpp"
 
 namespace stepcast {
 namespace {
@@ -62,6 +70,7 @@ bool sharded_inside_machines(const Scenario& scenario) {
 }
 
 void add_compressors(const Scenario& scenario, ChangeList& changes) {
+  const Settings::value_type one_for_all{"/other_compressors", Json::array()};
   for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
     // A plain ratio has no method behind it, and formulas are none of their own.
     if (Part::kind == RatioCompressor::kind || Part::kind == FormulaCompressor::kind ||
@@ -80,8 +89,39 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       set.push_back(setting(Place<CollectiveChoice>{choice, "/strategy/collective"}, &CollectiveChoice::algorithm,
                             Algorithm::automatic));
     }
+    if (!scenario.other_compressors.empty()) {
+      if (Part::kind != NoCompressor::kind) what += " for all tensors";
+      set.push_back(one_for_all);
+    }
     changes.add(kTraining, std::move(what), std::move(set));
   });
+  if (!scenario.other_compressors.empty())
+    changes.add(kTraining, fmt::format("{} for all tensors", name_of(scenario.compressor)), {one_for_all});
+}
+
+/// Small tensors stay as they are: those that together have at most a share of all elements.
+void add_whole_tensors(const Scenario& scenario, ChangeList& changes) {
+  const auto* pipelined = std::get_if<PipelinedStrategy>(&scenario.strategy);
+  if (!compresses_tensors(scenario.compressor) || (pipelined && pipelined->segments > 1)) return;
+  const Workload workload = make_workload(*scenario.workload);
+  std::vector<std::int64_t> sizes;
+  for (const Gradient& gradient : workload.gradients)
+    if (!stays_whole(scenario.codec, gradient)) sizes.push_back(gradient.elements);
+  std::sort(sizes.begin(), sizes.end());
+  const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+  std::int64_t offered = scenario.codec.min_elements;
+  for (const double share : {0.01, 0.1}) {
+    double below = 0;
+    const auto first = std::find_if(sizes.begin(), sizes.end(), [&](std::int64_t size) {
+      return (below += static_cast<double>(size)) > share * all;
+    });
+    if (first == sizes.begin() || first == sizes.end() || *first <= std::max(offered, sizes.front()) ||
+        *first > std::numeric_limits<int>::max())
+      continue;
+    offered = *first;
+    changes.add(kTraining, fmt::format("tensors of fewer than {} elements as they are", *first), codec_of(scenario),
+                &CodecSettings::min_elements, static_cast<int>(*first));
+  }
 }
 
 void add_other_strategies(const Scenario& scenario, ChangeList& changes) {
@@ -134,6 +174,7 @@ void add_workload_changes(const Scenario& scenario, ChangeList& changes) {
 
 void add_training_changes(const Scenario& scenario, ChangeList& changes) {
   add_compressors(scenario, changes);
+  add_whole_tensors(scenario, changes);
   add_other_strategies(scenario, changes);
   const Place<WorkloadTable> here = workload_of(scenario);
   const WorkloadTable& w = here.part;

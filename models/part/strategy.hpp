@@ -298,6 +298,10 @@ struct CollectiveBenchmark {
 using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, LocalSgdStrategy,
                               ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
 
+inline std::string_view kind_of(const Strategy& strategy) {
+  return std::visit([](const auto& x) { return x.kind; }, strategy);
+}
+
 /// The islands of local SGD; null if each worker trains alone, or all together.
 inline const Islands* islands_of(const Strategy& strategy) {
   const auto* local = std::get_if<LocalSgdStrategy>(&strategy);

@@ -56,7 +56,8 @@ struct EpochsToTarget {
 
   template <class V>
   static void describe(V& v, EpochsToTarget& x) {
-    v.required("compressor", x.compressor, "kind of the compressor in the last phase");
+    v.required("compressor", x.compressor,
+               "kind of the compressor in the last phase; with other compressors all kinds, such as powersgd+top-k");
     v.optional("variant", x.variant, "name of the workload's variant in the last phase; null: any");
     v.required("epochs", x.epochs, "epochs until the target was reached", between(1, 1000000));
     v.required("evidence", x.evidence, "kind of source");

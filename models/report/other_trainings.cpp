@@ -10,6 +10,7 @@
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/study/alternatives.hpp"
 
 namespace stepcast {
@@ -42,13 +43,14 @@ std::string compression_of(const Scenario& scenario) {
   if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
-  const bool votes = traits_of(scenario.compressor, scenario.workload->dtype).votes;
-  const std::string again = (carrier == Carrier::all_to_all && !votes) || carrier == Carrier::in_collective
+  const bool recodes = any_has(scenario, is_recoded);
+  const std::string again = (carrier == Carrier::all_to_all && recodes) || carrier == Carrier::in_collective
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
   const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
-  return fmt::format("{} {}{} {} {} {} {}", write_value(scenario.compressor).dump(), again, twice ? " two-hop" : "",
+  return fmt::format("{} {} {}{} {} {} {} {}", write_value(scenario.compressor).dump(),
+                     write_value(scenario.other_compressors).dump(), again, twice ? " two-hop" : "",
                      summed_workers(scenario), scenario.codec.min_elements, scenario.codec.whole_vectors,
                      write_value(scenario.codec.whole).dump());
 }

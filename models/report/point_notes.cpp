@@ -16,7 +16,7 @@
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/strategy/fragments.hpp"
-#include "models/scenario/whole_tensors.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
@@ -229,37 +229,12 @@ void add_fused_kernels(const Scenario& scenario, Notes& notes) {
 void add_carrier(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.carrier.empty()) return;
   const int senders = compressed_senders(scenario);
-  const bool again = senders > 2 && !std::holds_alternative<ShardedStrategy>(scenario.strategy) &&
-                     !traits_of(scenario.compressor, scenario.workload->dtype).votes;
+  const bool again =
+      senders > 2 && !std::holds_alternative<ShardedStrategy>(scenario.strategy) && any_has(scenario, is_recoded);
   notes.push_back(
       {NoteCode::carrier,
        fmt::format("auto chose the carrier {}{}", graph.carrier,
                    again ? "; all-to-all sends less, but encodes sums again, which is another training" : "")});
-}
-
-/// Notes the tensors that the codec leaves whole, and patterns without any.
-void add_whole_tensors(const Scenario& scenario, const Workload& workload, Notes& notes) {
-  const CodecSettings& codec = scenario.codec;
-  if (!may_leave_whole(codec) || std::holds_alternative<NoCompressor>(scenario.compressor) ||
-      std::holds_alternative<RatioCompressor>(scenario.compressor))
-    return;
-  Bytes whole{};
-  int count = 0;
-  for (const Gradient& gradient : workload.gradients)
-    if (stays_whole(codec, gradient)) {
-      whole += gradient.bytes;
-      ++count;
-    }
-  notes.push_back({NoteCode::whole_tensors,
-                   fmt::format("{} of {} tensors are not compressed: {:.2g} % of the gradient's bytes", count,
-                               workload.gradients.size(), 100 * (whole / workload.gradient_bytes))});
-  if (!codec.whole) return;
-  for (const std::string& pattern : *codec.whole)
-    if (std::none_of(workload.gradients.begin(), workload.gradients.end(),
-                     [&](const Gradient& gradient) { return matches(pattern, gradient); }))
-      notes.push_back(
-          {NoteCode::no_effect, fmt::format("codec whole: no tensor's name matches \"{}\"; the first is \"{}\"",
-                                            pattern, workload.gradients.front().name)});
 }
 
 /// Notes where each worker gets p-1 messages although fewer may do.
@@ -274,7 +249,7 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
   const int others = compressed_senders(scenario) - 1;
   if ((carrier != Carrier::sum_or_gather && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication + forecast.breakdown.stack < forecast.step * kMuch ||
-      !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
+      !any_has(scenario, has_parts))
     return;
   notes.push_back(
       {NoteCode::gathered_messages,
@@ -358,9 +333,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
         {NoteCode::shared_update,
          "efficiency is above 100 % if workers or servers share the update, which one worker alone does completely"});
   add_local_steps(scenario, answered.graph, report.notes);
-  if (!answered.graph.assumed.empty())
-    report.notes.push_back({NoteCode::assumed_payload,
-                            fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed)});
+  if (!answered.graph.assumed.empty()) report.notes.push_back({NoteCode::assumed_payload, answered.graph.assumed});
   const std::optional<StepForecast>& replay = answered.own.answers.replay;
   if (replay && replay->no_period) report.notes.push_back({NoteCode::no_period, replay->steady_state});
   if (replay) add_drift(scenario, *replay, report.notes);
@@ -376,7 +349,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
     report.notes.push_back(
         {NoteCode::no_effect, "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
-  if (trains(scenario)) add_whole_tensors(scenario, workload, report.notes);
+  if (trains(scenario)) add_compressed_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, report.notes);
   if (trains(scenario)) add_codec_notes(scenario, forecast, report.notes);

@@ -14,6 +14,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/report/hosting_cost.hpp"
 #include "models/report/point_notes.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/island_steps.hpp"
 #include "models/unit/format.hpp"
 
@@ -173,10 +174,10 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   report.coordinates = point.coordinates;
   report.evaluator = scenario.evaluation.evaluator;
   report.workers = scenario.cluster.workers;
-  std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
+  report.strategy = kind_of(scenario.strategy);
   report.algorithm = text_of(answered.exchange.algorithms);
   report.answers = own.answers;
-  report.compressor = name_of(scenario.compressor);
+  report.compressor = compressor_text(scenario);
   report.payload = answered.graph.payload / static_cast<double>(answered.graph.local_steps);
   report.message_size = answered.exchange.size;
   report.sent_per_worker = answered.exchange.sent;

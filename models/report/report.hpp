@@ -64,7 +64,7 @@ struct PointReport {
   std::optional<double> speedup;             ///< throughput over the baseline's
   std::optional<double> cost_per_million;    ///< cost of a million samples, in the currency of the cluster's prices
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
-  std::string compressor;                    ///< its kind
+  std::string compressor;                    ///< its kind, or kinds
   Bytes payload{};          ///< a worker's messages of a step, after compression; 0 if only a collective runs
   Bytes message_size{};     ///< n: bytes that a step's collectives (or pushes) exchange
   Bytes sent_per_worker{};  ///< bytes a worker puts on the wire in a step, mean over workers

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/tensor_compressors.hpp"
+
 namespace stepcast {
 namespace {
 
 const EpochsToTarget* find_method(const AccuracyTarget& target, const Scenario& last) {
-  const std::string_view compressor = name_of(last.compressor);
+  const std::string compressor = compressor_text(last);
   const bool is_other_network = last.workload && last.workload->variant && last.workload->variant->factorize;
   const std::string variant = is_other_network ? last.workload->variant->name : "vanilla";
   for (const EpochsToTarget& method : target.methods)

@@ -7,7 +7,7 @@
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
-#include "models/scenario/whole_tensors.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/fragments.hpp"
 #include "models/strategy/island_steps.hpp"
 #include "models/strategy/quantized_gather.hpp"
@@ -30,23 +30,6 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
   return 4_B * elements * (states_of(optimizer) + weights);
 }
 
-/// Error feedback keeps this of the tensors that are compressed.
-Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
-  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
-  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return {};  // counted among its parameters
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
-  Bytes compressed{};
-  const int senders = compressed_senders(scenario);
-  int kept = 0;  // a compressor that leaves a tensor unchanged keeps nothing of it
-  for (const Gradient& gradient : workload.gradients) {
-    if (stays_whole(scenario.codec, gradient)) continue;
-    compressed += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
-    if (kept == 0) kept = make_plan(scenario.compressor, Tensor{gradient.shape(), dtype}, senders).kept;
-  }
-  return compressed * static_cast<double>(kept);
-}
-
 /// Units that are gathered and not yet released: the one in use and those prefetched.
 Bytes gathered(const ShardedStrategy& x, const Workload& workload) {
   return largest_unit(workload, x.exchange) * (x.exchange.overlap ? x.prefetch + 1.0 : 1.0);
@@ -67,14 +50,38 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   return whole * (size_of(compute_dtype_of(table)) / size_of(table.dtype));
 }
 
-/// The share of all sums that one worker encodes again, with a separate error feedback. It is a part of an all-to-all,
-/// the answer of a shard on its host, or the sum of a machine.
-double recoded_share(const Scenario& scenario) {
+/// The share of the sums of a compressor's messages that one worker encodes again, with a separate error feedback. It is
+/// a part of an all-to-all, the answer of a shard on its host, or the sum of a machine.
+double recoded_share(const Scenario& scenario, const CompressorTraits& traits) {
   if (const int m = first_hop_workers(scenario.codec, scenario.cluster); m > 1) return 1.0 / m;
-  if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1)
+  if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1 && has_parts(traits))
     return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   return x && x->two_way && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
+}
+
+/// Error feedback keeps this of the tensors that are compressed: of a worker's share, and of the sums that it encodes
+/// again.
+Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
+  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return {};  // counted among its parameters
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
+  const std::vector<const Compressor*> compressors = compressors_of(scenario);
+  std::vector<Bytes> compressed(compressors.size());
+  std::vector<int> kept(compressors.size());  // a compressor that leaves a tensor unchanged keeps nothing of it
+  const int senders = compressed_senders(scenario);
+  for (const Gradient& gradient : workload.gradients) {
+    const auto own = compressor_of(scenario.codec, scenario.other_compressors, gradient);
+    if (!own) continue;
+    compressed[*own] += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
+    if (kept[*own] == 0) kept[*own] = make_plan(*compressors[*own], Tensor{gradient.shape(), dtype}, senders).kept;
+  }
+  Bytes sum{};
+  for (std::size_t i = 0; i < compressors.size(); ++i)
+    sum += compressed[i] * static_cast<double>(kept[i]) *
+           (1.0 / summed_workers(scenario) + recoded_share(scenario, traits_of(*compressors[i], dtype)));
+  return sum;
 }
 
 struct MemoryOf {
@@ -141,8 +148,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
-  const int g = summed_workers(scenario);
-  memory.feedback = feedback_of(scenario, workload) * (1.0 / g + recoded_share(scenario));
+  memory.feedback = feedback_of(scenario, workload);
   memory.activations = workload.activations;
   return memory;
 }

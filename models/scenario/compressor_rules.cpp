@@ -9,19 +9,35 @@
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/device_of_codec.hpp"
 #include "models/scenario/summed_workers.hpp"
-#include "models/scenario/whole_tensors.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 
 namespace stepcast {
 namespace {
 
+/// Checks one of the compressors: the scenario's, or another one.
 class CompressorChecker {
  public:
-  CompressorChecker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+  /// @param index  its place in compressors_of(scenario)
+  CompressorChecker(const Scenario& scenario, std::size_t index, const Workload* workload, std::vector<Fault>& faults)
       : s_(scenario),
+        compressor_(*compressors_of(scenario)[index]),
+        index_(index),
         workload_(workload),
         faults_(faults),
-        kind_(name_of(scenario.compressor)),
-        traits_(traits_of(scenario.compressor, workload ? workload->dtype : Dtype::fp32)) {}
+        kind_(name_of(compressor_)),
+        traits_(traits_of(compressor_, workload ? workload->dtype : Dtype::fp32)) {}
+
+  /// Another one.
+  void run_other() {
+    if (std::holds_alternative<NoCompressor>(compressor_))
+      return fault(place_of_kind(), "\"none\"", "a method that compresses tensors",
+                   "codec whole leaves tensors as they are, by the same patterns");
+    if (std::holds_alternative<RatioCompressor>(compressor_))
+      return fault(place_of_kind(), "\"ratio\"", "a method that compresses tensors: ratio knows bytes alone",
+                   "name the method");
+    std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    if (workload_) tensors();
+  }
 
   void run() {
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
@@ -29,15 +45,18 @@ class CompressorChecker {
     if (s_.codec.sharing == GpuSharing::fair && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
-    if (std::holds_alternative<RatioCompressor>(s_.compressor) || !workload_) return;
+    if (std::holds_alternative<RatioCompressor>(compressor_) || !workload_) return;
     if (!device_of_codec(s_))
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the compressor's kernels",
             "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
+    check_whole();
     tensors();
   }
 
  private:
+  [[nodiscard]] std::string place() const { return index_ == 0 ? "/compressor" : other_compressor_pointer(index_ - 1); }
+  [[nodiscard]] std::string place_of_kind() const { return place() + "/kind"; }
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
@@ -49,37 +68,64 @@ class CompressorChecker {
     return m > 1 ? std::vector{m, p / m} : std::vector{p};
   }
 
-  void tensors() {
-    std::vector<Tensor> tensors;
-    for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
-    std::vector<CompressorFault> faults;
-    for (const int senders : senders_of_messages())
-      if (faults.empty()) faults = check(s_.compressor, tensors, senders);
-    for (const CompressorFault& one : faults)
-      fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
+  /// The codec's policy.
+  void check_whole() {
+    const std::vector<Gradient>& all = workload_->gradients;
     std::int64_t largest = 0;
-    for (const Tensor& tensor : tensors) largest = std::max(largest, tensor.elements());
+    for (const Gradient& gradient : all) largest = std::max(largest, gradient.elements);
     if (s_.codec.min_elements > largest)
       fault("/codec/min_elements",
             fmt::format("{}, and the largest gradient tensor has {}", s_.codec.min_elements, largest),
             fmt::format("at most {}: something to compress", largest));
-    else if (std::all_of(workload_->gradients.begin(), workload_->gradients.end(),
-                         [&](const Gradient& gradient) { return stays_whole(s_.codec, gradient); }))
+    else if (std::all_of(all.begin(), all.end(), [&](const Gradient& one) { return stays_whole(s_.codec, one); }))
       fault(s_.codec.whole ? "/codec/whole" : "/codec/whole_vectors",
-            fmt::format("no compressed tensor: all {} stay whole", tensors.size()), "something to compress",
+            fmt::format("no compressed tensor: all {} stay whole", all.size()), "something to compress",
             "use compressor none");
-    if (works_on_matrices(s_.compressor) &&
-        std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
-      fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
+  }
+
+  /// The tensors that it compresses. Those that stay whole are among them if there is no other compressor.
+  void tensors() {
+    std::vector<Tensor> tensors;
+    for (const Gradient& gradient : workload_->gradients)
+      if (s_.other_compressors.empty() || compressor_of(s_.codec, s_.other_compressors, gradient) == index_)
+        tensors.push_back({gradient.shape(), workload_->dtype});
+    if (tensors.empty()) return without_tensors();
+    std::vector<CompressorFault> faults;
+    for (const int senders : senders_of_messages())
+      if (faults.empty()) faults = check(compressor_, tensors, senders);
+    for (const CompressorFault& one : faults)
+      fault(one.field.empty() ? "/workload" : place() + "/" + one.field, one.found, one.allowed);
+    if (!works_on_matrices(compressor_) ||
+        std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
+      return;
+    if (!s_.other_compressors.empty())
+      fault(place_of_kind(), fmt::format("\"{}\", and no tensor that it has is a matrix", kind_),
+            "a method without factors", "give it matrices, or take another method");
+    else
+      fault(place_of_kind(), fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
             "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
+  }
+
+  /// All tensors stay whole or have another compressor.
+  void without_tensors() {
+    if (index_ == 0)
+      return fault("/other_compressors",
+                   fmt::format("no tensor left: patterns and codec have all {}", workload_->gradients.size()),
+                   "a tensor for /compressor",
+                   "make the last entry's compressor the scenario's, and leave the entry out");
+    const auto free = std::find_if(
+        workload_->gradients.begin(), workload_->gradients.end(),
+        [&](const Gradient& gradient) { return compressor_of(s_.codec, s_.other_compressors, gradient) == 0; });
+    fault(fmt::format("/other_compressors/{}/tensors", index_ - 1), "patterns without a tensor",
+          "the name of a tensor that is not whole and that no entry before has",
+          free == workload_->gradients.end() ? "leave the entry out" : fmt::format("such as \"{}\"", free->name));
   }
 
   /// Sums in machines before compression.
   void check_scope() {
     if (s_.codec.scope == CodecScope::two_hop && !std::holds_alternative<ShardedStrategy>(s_.strategy))
       fault(
-          "/codec/scope",
-          fmt::format("\"two-hop\" with strategy {}", std::visit([](const auto& x) { return x.kind; }, s_.strategy)),
+          "/codec/scope", fmt::format("\"two-hop\" with strategy {}", kind_of(s_.strategy)),
           "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
     if (islands_of(s_.strategy) && s_.codec.scope == CodecScope::machines)
       fault("/codec/scope", "\"machines\" with islands", "\"workers\": islands compress between each other alone");
@@ -99,7 +145,8 @@ class CompressorChecker {
     const auto refuse = [&](const std::string& why) {
       fault("/strategy/carrier", fmt::format("\"{}\" with compressor \"{}\"", name_of(carrier), kind_), why);
     };
-    const bool ratio = std::holds_alternative<RatioCompressor>(s_.compressor);
+    const bool ratio = std::holds_alternative<RatioCompressor>(compressor_);
+    // Carriers of gathered messages need one compressor that they fit. Messages of the others go by sum-or-gather.
     switch (carrier) {
       case Carrier::automatic:
       case Carrier::sum_or_gather: break;
@@ -107,11 +154,11 @@ class CompressorChecker {
         if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two messages is not a message");
         break;
       case Carrier::all_gather:
-        if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
+        if (!any_has(s_, is_gathered)) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
         break;
       case Carrier::all_to_all_once:
       case Carrier::all_to_all:
-        if (!traits_.one_gathered_message)
+        if (!any_has(s_, has_parts))
           refuse(traits_.summable ? "\"auto\" or \"all-reduce\": its messages are summed on the way"
                                   : "\"auto\" or \"all-gather\": all-to-all needs one message of known size");
         break;
@@ -149,7 +196,14 @@ class CompressorChecker {
                : fmt::format("{} (auto also uses {}, which has no all-reduce and cannot be named here)", named, others);
   }
 
-  void check_strategy(const AllReduceStrategy& x) { check_carrier(x.carrier, x.collective); }
+  void check_strategy(const AllReduceStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    const auto* own = std::get_if<QsparseLocalSgd>(&compressor_);
+    const auto* scenarios = std::get_if<QsparseLocalSgd>(&s_.compressor);
+    if (const int steps = scenarios ? scenarios->local_steps : 1; own && own->local_steps != steps)
+      fault(place() + "/local_steps", fmt::format("{}", own->local_steps),
+            fmt::format("{}, as /compressor has: all tensors make the same local steps", steps));
+  }
 
   void check_strategy(const PipelinedStrategy& x) {
     check_carrier(x.carrier, x.collective);
@@ -170,7 +224,7 @@ class CompressorChecker {
       if (s_.codec.whole)
         fault("/codec/whole", fmt::format("patterns with {} segments", x.segments), fmt::format("null: {}", why));
     }
-    if (works_on_matrices(s_.compressor) && x.segments > 1)
+    if (works_on_matrices(compressor_) && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
             "1: a cut through a matrix leaves nothing to factorize");
   }
@@ -178,7 +232,7 @@ class CompressorChecker {
   void check_strategy(const ParameterServerStrategy&) {
     every_step("parameter-server");
     if (traits_.stages > 1)
-      fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_),
+      fault(place_of_kind(), fmt::format("\"{}\" with strategy parameter-server", kind_),
             "a method with one message: the second message here needs the sum of all first ones",
             "use strategy all-reduce");
   }
@@ -188,10 +242,10 @@ class CompressorChecker {
     const int p = s_.cluster.workers, g = x.group(p);
     if (!sends_compressed(s_.codec, s_.compressor, s_.cluster)) return;
     if (g < p) return check_groups(x, g);
-    if (traits_.stages == 1 && !works_on_matrices(s_.compressor) && (traits_.summable || traits_.one_gathered_message))
+    if (traits_.stages == 1 && !works_on_matrices(compressor_) && (traits_.summable || traits_.one_gathered_message))
       return;
     fault(
-        "/compressor/kind", fmt::format("\"{}\" with strategy sharded", kind_),
+        place_of_kind(), fmt::format("\"{}\" with strategy sharded", kind_),
         "a method with one message of known size, which can be cut in parts: each worker decodes its share of the sum",
         host_costs(s_.cluster).workers_of_machine > 1
             ? "with group_size a machine's workers and codec scope machines, any method is exchanged between groups"
@@ -221,38 +275,65 @@ class CompressorChecker {
   void check_strategy(const GossipStrategy&) {
     every_step("gossip");
     if (traits_.stages > 1)
-      fault("/compressor/kind", fmt::format("\"{}\" with strategy gossip", kind_),
+      fault(place_of_kind(), fmt::format("\"{}\" with strategy gossip", kind_),
             "a method with one message: the second message here needs the sum of all first ones");
   }
 
   void check_strategy(const CollectiveBenchmark&) {
-    if (!std::holds_alternative<RatioCompressor>(s_.compressor))
-      fault("/compressor/kind", fmt::format("\"{}\" with strategy collective", kind_),
+    if (!std::holds_alternative<RatioCompressor>(compressor_))
+      fault(place_of_kind(), fmt::format("\"{}\" with strategy collective", kind_),
             "none or ratio: there are no tensors to encode", "set the strategy's \"size\" to the payload");
   }
 
   void every_step(const char* strategy) {
-    if (const auto* local = std::get_if<QsparseLocalSgd>(&s_.compressor); local && local->local_steps > 1)
-      fault("/compressor/local_steps", fmt::format("{} with strategy {}", local->local_steps, strategy),
+    if (const auto* local = std::get_if<QsparseLocalSgd>(&compressor_); local && local->local_steps > 1)
+      fault(place() + "/local_steps", fmt::format("{} with strategy {}", local->local_steps, strategy),
             "1: local steps belong to strategy all-reduce");
   }
 
   const Scenario& s_;
+  const Compressor& compressor_;
+  std::size_t index_;
   const Workload* workload_;
   std::vector<Fault>& faults_;
   std::string_view kind_;
   CompressorTraits traits_;
 };
 
+/// Checks what other compressors need of the rest.
+bool may_have_others(const Scenario& s, std::vector<Fault>& faults) {
+  const auto refuse = [&](std::string found, std::string allowed, std::string remedy) {
+    faults.push_back({"", "/other_compressors", std::move(found), std::move(allowed), std::move(remedy)});
+    return false;
+  };
+  if (std::holds_alternative<NoCompressor>(s.compressor))
+    return refuse("a list, with compressor none", "a compressor of all other tensors",
+                  "set it to [], also in a variant or baseline without a compressor; for some tensors alone take one "
+                  "compressor and codec whole, such as [\"!(fc.*)\"]");
+  if (std::holds_alternative<RatioCompressor>(s.compressor))
+    return refuse("a list, with compressor ratio", "a method that compresses tensors: ratio knows bytes alone",
+                  "name the method in /compressor");
+  if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy); pipelined && pipelined->segments > 1)
+    return refuse(fmt::format("a list, with {} segments", pipelined->segments),
+                  "[]: a segment may begin and end inside a tensor", "set it to [], or segments to 1");
+  return true;
+}
+
 }  // namespace
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
+  const std::size_t before = faults.size();
+  if (!scenario.other_compressors.empty() && !may_have_others(scenario, faults)) return;
   // Every point of a study passes here, and most have no compressor.
-  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) CompressorChecker(scenario, workload, faults).run();
-  else if (const Carrier carrier = carrier_of(scenario.strategy);
-           carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather)
+  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) {
+    CompressorChecker(scenario, 0, workload, faults).run();
+    for (std::size_t i = 1; faults.size() == before && i < compressors_of(scenario).size(); ++i)
+      CompressorChecker(scenario, i, workload, faults).run_other();
+  } else if (const Carrier carrier = carrier_of(scenario.strategy);
+             carrier != Carrier::automatic && carrier != Carrier::all_reduce && carrier != Carrier::sum_or_gather) {
     faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)),
                       "\"auto\" or \"all-reduce\": unchanged gradients are summed on the way", "choose a compressor"});
+  }
 }
 
 }  // namespace stepcast

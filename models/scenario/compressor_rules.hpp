@@ -1,4 +1,4 @@
-// Checks whether a compressor fits its strategy.
+// Checks whether the compressors fit their tensors and the strategy.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace stepcast {
 
-/// Appends a fault for every rule between the compressor and its tensors, strategy, carrier, codec and evaluator.
+/// Appends a fault for every rule between a compressor and its tensors, strategy, carrier, codec and evaluator.
 /// @param workload  from the scenario's table; null if it has none
 /// @pre the other parts of the scenario passed their checks
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults);

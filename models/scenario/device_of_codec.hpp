@@ -11,10 +11,10 @@ inline const DeviceProfile* device_of_codec(const Scenario& scenario) {
   return scenario.workload && scenario.workload->profile ? &*scenario.workload->profile : nullptr;
 }
 
-/// The device's times of the compressor's codec; null if its kernels are priced.
-inline const CodecEntry* codec_times(const Scenario& scenario) {
+/// The device's times of a compressor's codec; null if its kernels are priced.
+inline const CodecEntry* codec_times(const Scenario& scenario, const Compressor& compressor) {
   const DeviceProfile* device = device_of_codec(scenario);
-  return device ? find_codec(*device, name_of(scenario.compressor)) : nullptr;
+  return device ? find_codec(*device, name_of(compressor)) : nullptr;
 }
 
 }  // namespace stepcast

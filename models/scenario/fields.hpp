@@ -56,6 +56,7 @@ struct ScenarioFields {
   Part<Stack> stack;
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
+  std::vector<OtherCompressor> other_compressors;
   CodecSettings codec;
   Shared<TrainingRun> run;
   Shared<Baseline> baseline;
@@ -76,6 +77,9 @@ struct ScenarioFields {
     v.optional("stack", x.stack, "by which software; without one, messages take what links and cluster take");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
     v.optional("compressor", x.compressor, "how gradients are compressed");
+    v.optional("other_compressors", x.other_compressors,
+               "other compressors, or ranks and ratios, of tensors by name. The first match counts, after the codec's "
+               "choice of tensors that stay whole");
     v.optional("codec", x.codec, "device and order of the compressor's kernels");
     v.optional("run", x.run, "a whole training run; null: only the step is forecast");
     v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");

@@ -32,9 +32,16 @@ bool is_part(std::string_view pointer) {
 }
 
 bool may_be_reference(const std::string& pointer) {
-  constexpr std::string_view kPlaces[] = {"/workload",         "/cluster",          "/stack",
-                                          "/strategy",         "/compressor",       "/codec/device",
-                                          "/workload/profile", "/workload/variant", "/workload/measured/profile"};
+  constexpr std::string_view kPlaces[] = {"/workload",
+                                          "/cluster",
+                                          "/stack",
+                                          "/strategy",
+                                          "/compressor",
+                                          "/codec/device",
+                                          "/workload/profile",
+                                          "/workload/variant",
+                                          "/workload/measured/profile",
+                                          "/other_compressors/compressor"};
   const auto tokens = tokens_of(pointer);
   std::string place;
   for (const std::string& token : tokens.value_or(std::vector<std::string>{}))
@@ -195,14 +202,17 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
       follow(*found, part, pointer, document, files);
     });
   }
-  const auto codec = document.json.find("codec");
-  if (codec == document.json.end() || !codec->is_object() || !codec->contains("device") ||
-      (*codec)["device"].is_array())
-    return;
-  Json& device = (*codec)["device"];
-  forget_schema(device);
-  attempt(document, device, "/codec/device", faults,
-          [&] { follow(device, "profile", "/codec/device", document, files); });
+  const auto inside = [&](Json& object, const char* key, std::string_view part, const std::string& at) {
+    if (!object.is_object() || !object.contains(key) || object[key].is_array()) return;
+    const std::string pointer = pointer_to(at, key);
+    forget_schema(object[key]);
+    attempt(document, object[key], pointer, faults, [&] { follow(object[key], part, pointer, document, files); });
+  };
+  if (document.json.contains("codec")) inside(document.json["codec"], "device", "profile", "/codec");
+  const auto others = document.json.find("other_compressors");
+  if (others == document.json.end() || !others->is_array()) return;
+  for (std::size_t i = 0; i < others->size(); ++i)
+    inside((*others)[i], "compressor", "compressor", pointer_to("/other_compressors", i));
 }
 
 }  // namespace stepcast

@@ -13,8 +13,8 @@ namespace stepcast {
 /// Replaces a reference at the top of the document, as resolve_references does.
 void resolve_scenario(Document& document, PartFiles& files, std::vector<Fault>& faults);
 
-/// Replaces every reference of the scenario ("from" at the top, and each part given as text
-/// or with "from") by the content of its file. Sibling keys are merged into it. A part
+/// Replaces every reference of the scenario ("from" at the top, and each part, other compressor and the codec's device
+/// given as text or with "from") by the content of its file. Sibling keys are merged into it. A part
 /// "from" a list of files becomes a list of parts. A workload that is plain text stays
 /// text; its path goes to workload_file, so the points of a study share one copy. Faults
 /// (missing files, reference loops) are appended. Their parts become null and given up.

@@ -88,6 +88,22 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
+/// A compressor for the tensors whose names match one of some patterns.
+struct OtherCompressor {
+  std::vector<std::string> tensors;
+  Compressor compressor;
+
+  template <class V>
+  static void describe(V& v, OtherCompressor& x) {
+    v.required(
+        "tensors", x.tensors,
+        "patterns of their names, such as fc.* or *.weight: * stands for any characters, ? for one, !(a|b) for all "
+        "but a and b");
+    v.required("compressor", x.compressor, "how their gradients are compressed");
+  }
+  bool operator==(const OtherCompressor&) const = default;
+};
+
 /// The destinations of results when the command line gives none.
 struct Output {
   Shared<std::string> plot;
@@ -113,6 +129,7 @@ struct Scenario {
   Shared<std::string> cluster_gpu{};
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
+  std::vector<OtherCompressor> other_compressors;
   CodecSettings codec;
   Shared<TrainingRun> run;
   Shared<Baseline> baseline;

@@ -10,6 +10,7 @@
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/scenario/stack_strategy.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/workload_rules.hpp"
 #include "models/workload/global_batch.hpp"
@@ -114,6 +115,8 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   reader.report_unknown_keys();
   tell_kinds<Strategy>(json, "/strategy", reading.faults);
   tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
+  for (std::size_t i = 0; i < fields.other_compressors.size(); ++i)
+    tell_kinds<Compressor>(document.json, other_compressor_pointer(i), reading.faults);
   tell_kinds<Topology>(document.json, "/cluster/topology", reading.faults);
   reading.on_impossible = fields.impossible;
 
@@ -125,6 +128,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   share_strategies(scenario.cluster.stack);
   scenario.strategy = std::move(fields.strategy.value);
   scenario.compressor = fields.compressor.value;
+  scenario.other_compressors = std::move(fields.other_compressors);
   scenario.codec = std::move(fields.codec);
   scenario.run = std::move(fields.run);
   scenario.baseline = std::move(fields.baseline);
@@ -228,9 +232,7 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
 /// The cluster's GPU runs a compressor's kernels, too, unless a device is named.
 void ScenarioReader::price_codec_by(const std::string& gpu, Scenario& scenario) const {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  const bool compresses = (!std::holds_alternative<NoCompressor>(scenario.compressor) &&
-                           !std::holds_alternative<RatioCompressor>(scenario.compressor)) ||
-                          (sharded && sharded->quantized_gather);
+  const bool compresses = compresses_tensors(scenario.compressor) || (sharded && sharded->quantized_gather);
   if (compresses && !gpu.empty() && !scenario.codec.device && scenario.workload && !scenario.workload->profile)
     scenario.codec.device = gpus_.at(gpu).profile;
 }

@@ -15,6 +15,7 @@
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/scenario/sharding_without_effect.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/scenario/workload_without_effect.hpp"
 
 namespace stepcast {
@@ -156,8 +157,8 @@ std::string balance(const Scenario& s) {
 /// If messages cannot be summed, the time of the kernels that decode and add them applies instead.
 std::string server_reduction_cost(const Scenario& s) {
   if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
-  return unless(traits_of(s.compressor, s.workload->dtype).summable,
-                fmt::format("messages of {} are added by the kernels that decode them", name_of(s.compressor)));
+  return unless(any_has(s, is_summed),
+                fmt::format("messages of {} are added by the kernels that decode them", compressor_text(s)));
 }
 
 std::string sum_in_machine(const Scenario& s) {
@@ -261,7 +262,7 @@ bool gathers(const Scenario& s) {
     return false;
   const Carrier carrier = carrier_of(s.strategy);
   if (carrier == Carrier::in_collective) return false;
-  return summed_workers(s) > 1 || !s.workload || !traits_of(s.compressor, s.workload->dtype).summable;
+  return summed_workers(s) > 1 || !s.workload || any_has(s, is_gathered);
 }
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 
@@ -269,15 +270,14 @@ std::string backward_slowdown(const Scenario& s) {
   if (find_in<Exchange>(s.strategy)) return of_overlap(s);
   if (const Islands* islands = islands_of(s.strategy))
     return islands->overlap ? overlap_of_islands(s) : "overlap of islands is false";
-  return std::visit([](const auto& x) { return fmt::format("strategy {} slows no backward", x.kind); }, s.strategy);
+  return fmt::format("strategy {} slows no backward", kind_of(s.strategy));
 }
 
 /// Strategies whose collectives workers agree on.
 std::string negotiation_cost(const Scenario& s) {
   const bool agrees =
       strategy_of<AllReduceStrategy>(s) || strategy_of<PipelinedStrategy>(s) || strategy_of<LocalSgdStrategy>(s);
-  return std::visit(
-      [&](const auto& x) { return unless(agrees, fmt::format("strategy {} does not negotiate", x.kind)); }, s.strategy);
+  return unless(agrees, fmt::format("strategy {} does not negotiate", kind_of(s.strategy)));
 }
 
 std::string unless_graph(const Scenario& s, NeighbourGraph graph) {

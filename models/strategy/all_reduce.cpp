@@ -88,10 +88,10 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const auto buckets = make_buckets(input.workload, exchange);
 
   const std::vector<CodedExchange> coded =
-      std::holds_alternative<NoCompressor>(input.compressor)
+      std::holds_alternative<NoCompressor>(input.compressor())
           ? exchanges_in_parts(graph, input, buckets, strategy)
           : coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
-  graph.local_steps = local_steps(input.compressor);
+  graph.local_steps = local_steps(input.compressor());
   const TaskId local = graph.local_steps > 1
                            ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()
                            : kNoTask;

@@ -1,12 +1,14 @@
 #include "models/strategy/builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/compressor/codec_rates.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/device_of_codec.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
@@ -94,7 +96,7 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, c
 }
 
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {
-  const bool own = input.codec.sharing == GpuSharing::fair && !std::holds_alternative<NoCompressor>(input.compressor);
+  const bool own = input.codec.sharing == GpuSharing::fair && !std::holds_alternative<NoCompressor>(input.compressor());
   return own ? graph.add_stream("codec") : compute;
 }
 
@@ -135,7 +137,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   }
   if (tasks.has_next()) tasks.add_next();
   backward.end = tasks.last();
-  if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
+  if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor()))
     for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
 }
@@ -180,12 +182,20 @@ TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, 
 
 namespace {
 
-std::optional<CodecRates> rates_of(const Scenario& scenario) {
-  const DeviceProfile* device = device_of_codec(scenario);
-  if (!device) return {};
-  CodecRates rates = codec_rates(*device, name_of(scenario.compressor));
-  rates.slowdown = scenario.codec.slowdown;
-  return rates;
+Method method_of(const Scenario& scenario, const Workload& workload, const Compressor& compressor) {
+  Method method{compressor, traits_of(compressor, workload.dtype), {}};
+  if (const DeviceProfile* device = device_of_codec(scenario)) {
+    method.rates = codec_rates(*device, name_of(compressor));
+    method.rates->slowdown = scenario.codec.slowdown;
+  }
+  return method;
+}
+
+std::vector<Method> methods_of(const Scenario& scenario, const Workload& workload) {
+  std::vector<Method> methods;
+  for (const Compressor* compressor : compressors_of(scenario))
+    methods.push_back(method_of(scenario, workload, *compressor));
+  return methods;
 }
 
 }  // namespace
@@ -195,7 +205,8 @@ Workload make_workload(const Scenario& scenario) {
 }
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
-  const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, prices, rates_of(scenario)};
+  const GraphInput input{
+      workload, scenario.cluster, methods_of(scenario, workload), scenario.other_compressors, scenario.codec, prices};
   struct {
     const GraphInput& input;
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +15,31 @@
 
 namespace stepcast {
 
+/// A compressor, its properties for the gradients' type, and the rates of its kernels; empty without kernels.
+struct Method {
+  const Compressor& compressor;
+  CompressorTraits traits;
+  std::optional<CodecRates> rates;
+};
+
 /// The input of every strategy's builder.
 struct GraphInput {
   const Workload& workload;
   const Cluster& cluster;
-  const Compressor& compressor;
+  std::vector<Method> methods;  ///< the scenario's compressor, then each of `others`
+  std::span<const OtherCompressor> others;
   const CodecSettings& codec;
   const ClusterPrices& prices;
-  std::optional<CodecRates> rates;   ///< rates of the compressor's kernels; empty without kernels
   const Islands* islands = nullptr;  ///< the groups that train together; null: all workers do
 
+  /// The compressor of all tensors that no other one has.
+  [[nodiscard]] const Compressor& compressor() const { return methods.front().compressor; }
   /// ν of a collective; a single worker has nobody to agree with.
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
   /// g: the workers that add up their gradients before they compress the sum, or have the same parameters. Each
   /// compresses its share.
   [[nodiscard]] int summed_workers() const {
-    return islands ? islands->size : stepcast::summed_workers(codec, compressor, cluster);
+    return islands ? islands->size : stepcast::summed_workers(codec, compressor(), cluster);
   }
   /// The workers that add up one step's gradients.
   [[nodiscard]] Communicators synchronous_workers() const {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/exchange_price.hpp"
 #include "models/unit/format.hpp"
 
@@ -41,11 +42,13 @@ Seconds mean_step(const StepGraph& graph, const ClusterPrices& prices) {
 StepGraph with_cheapest_carrier(const GraphInput& input, Carrier carrier,
                                 const std::function<StepGraph(Carrier)>& build) {
   if (carrier != Carrier::automatic) return build(carrier);
-  if (std::holds_alternative<NoCompressor>(input.compressor)) return build(Carrier::sum_or_gather);
-  const CompressorTraits traits = traits_of(input.compressor, input.workload.dtype);
-  if (input.cluster.workers == input.summed_workers() || !traits.one_gathered_message)
-    return build(Carrier::sum_or_gather);
-  const Carrier in_parts = traits.votes ? Carrier::all_to_all : Carrier::all_to_all_once;
+  if (std::holds_alternative<NoCompressor>(input.compressor())) return build(Carrier::sum_or_gather);
+  const auto any_method = [&](bool (*has)(const CompressorTraits&)) {
+    return std::any_of(input.methods.begin(), input.methods.end(),
+                       [&](const Method& method) { return has(method.traits); });
+  };
+  if (input.cluster.workers == input.summed_workers() || !any_method(has_parts)) return build(Carrier::sum_or_gather);
+  const Carrier in_parts = any_method(is_recoded) ? Carrier::all_to_all_once : Carrier::all_to_all;
   StepGraph whole = build(Carrier::all_gather), parts = build(in_parts);
   const Seconds gathered = mean_step(whole, input.prices), summed = mean_step(parts, input.prices);
   const auto text = [](Carrier taken, Seconds time, Carrier other, Seconds longer) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "models/price/cluster_prices.hpp"
 #include "models/strategy/coded_tensors.hpp"
@@ -16,11 +18,10 @@ CollectiveCall call(const GraphInput& input, Operation operation, const Collecti
                              between_groups(input.summed_workers(), input.cluster.workers));
 }
 
-/// The share of a group of tensors that each worker compresses.
-std::vector<Tensor> share_of(const GraphInput& input, std::vector<Tensor> group) {
-  const int g = input.summed_workers();
+/// The share of a group of tensors that each of g workers compresses.
+std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int g) {
   if (g == 1) return group;
-  if (class_of(input.compressor) != CompressorClass::low_rank && !works_on_matrices(input.compressor))
+  if (class_of(method.compressor) != CompressorClass::low_rank && !works_on_matrices(method.compressor))
     return {slice_of(group, g)};
   for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
   return group;
@@ -37,23 +38,27 @@ std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) 
   return kernels;
 }
 
+/// The exchange of the tensors that one method compresses.
 class Exchanges {
  public:
   /// @param group  tensors of which each worker compresses its share
-  Exchanges(const GraphInput& input, const std::vector<Tensor>& group, const CollectiveChoice& choice)
+  Exchanges(const GraphInput& input, const Method& method, const std::vector<Tensor>& group,
+            const CollectiveChoice& choice)
       : input_(input),
-        group_(share_of(input, group)),
+        method_(method),
+        group_(share_of(method, group, input.summed_workers())),
         choice_(choice),
         p_(input.cluster.workers / input.summed_workers()),
-        plan_(plan_of(input, group_, p_)),
-        whole_(whole_time(input, group, input.summed_workers())) {}
+        plan_(plan_of(method, group_, p_)),
+        whole_(whole_time(method, group, input.summed_workers())) {}
 
   CodedExchange by(Carrier carrier) const {
     CodedExchange exchange;
     exchange.payload = payload(plan_);
-    exchange.assumed = plan_.assumed;
-    if (carrier == Carrier::all_to_all && p_ > 1) all_to_all(exchange);
-    else if (carrier == Carrier::all_to_all_once && p_ > 1) all_to_all_once(exchange);
+    add_assumption(exchange.assumed, method_, plan_.assumed);
+    const bool in_parts = p_ > 1 && method_.traits.one_gathered_message;
+    if (carrier == Carrier::all_to_all && in_parts) all_to_all(exchange);
+    else if (carrier == Carrier::all_to_all_once && in_parts) all_to_all_once(exchange);
     else if (carrier == Carrier::in_collective) in_collective(exchange);
     else gathered_or_summed(exchange);
     if (whole_) exchange.stages.front().encode = *whole_;
@@ -63,7 +68,7 @@ class Exchanges {
  private:
   /// A worker's own kernels take this; beside a whole codec, nothing.
   [[nodiscard]] Seconds time(const std::vector<CodecKernel>& kernels) const {
-    return whole_ ? Seconds{} : price(kernels, *input_.rates);
+    return whole_ ? Seconds{} : price(kernels, *method_.rates);
   }
 
   void gathered_or_summed(CodedExchange& exchange) const {
@@ -86,9 +91,9 @@ class Exchanges {
 
   void all_to_all(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
+    const CodecPlan part = plan_of(method_, {&slice, 1}, p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {price(recode_kernels(part, p_), *input_.rates),
+                       {price(recode_kernels(part, p_), *method_.rates),
                         {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
     exchange.decode = time(decode_kernels(plan_, 1));
     assume_even_parts(exchange);
@@ -96,35 +101,36 @@ class Exchanges {
 
   void all_to_all_once(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
+    const CodecPlan part = plan_of(method_, {&slice, 1}, p_);
     exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {time(sum_kernels(part, p_)),
-                        {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
-                        CodedStage::Work::sum}};
+                       {.encode = {},
+                        .collectives = {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
+                        .sum = time(sum_kernels(part, p_))}};
     exchange.decode = time(plan_.remember);
     assume_even_parts(exchange);
   }
 
   void assume_even_parts(CodedExchange& exchange) const {
-    const bool keeps_some = class_of(input_.compressor) == CompressorClass::sparsification ||
-                            std::holds_alternative<QsparseLocalSgd>(input_.compressor);
+    const bool keeps_some = class_of(method_.compressor) == CompressorClass::sparsification ||
+                            std::holds_alternative<QsparseLocalSgd>(method_.compressor);
     if (exchange.assumed.empty() && keeps_some)
-      exchange.assumed = "elements kept are spread evenly over the workers' parts";
+      add_assumption(exchange.assumed, method_, "elements kept are spread evenly over the workers' parts");
   }
 
   void in_collective(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
-    const CodecPlan part = plan_of(input_, {&slice, 1}, p_);
+    const CodecPlan part = plan_of(method_, {&slice, 1}, p_);
     CollectiveChoice ring = choice_;
     ring.algorithm = Algorithm::ring;
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
-    all_reduce.recode = price(hop_kernels(part, slice), *input_.rates);
+    all_reduce.recode = price(hop_kernels(part, slice), *method_.rates);
     exchange.payload = all_reduce.bytes;
     exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
     exchange.decode = time(decode_kernels(plan_, 1));
   }
 
   const GraphInput& input_;
+  const Method& method_;
   std::vector<Tensor> group_;
   const CollectiveChoice& choice_;
   int p_;  ///< workers that exchange messages
@@ -146,7 +152,7 @@ namespace {
 CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                                 Carrier carrier) {
   const int g = input.summed_workers();
-  if (const auto known = by_bytes(input.compressor)) {
+  if (const auto known = by_bytes(input.compressor())) {
     const Bytes share = bucket.bytes / g, wire = share / known->ratio;
     return {.stages = {{share * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}},
             .decode = share * known->decode_cost,
@@ -155,7 +161,9 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
   }
   const Chosen chosen = choose(input, bucket, cut);
   CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
-  if (!chosen.coded.empty()) exchange = Exchanges(input, chosen.coded, choice).by(carrier);
+  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
+    join(exchange, Exchanges(input, method, tensors, choice).by(carrier));
+  });
   if (chosen.whole > Bytes{}) {
     std::vector<CollectiveCall>& first = exchange.stages.front().collectives;
     first.insert(first.begin(), call(input, Operation::all_reduce, choice, chosen.whole / g));
@@ -184,6 +192,20 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
   return exchange;
 }
 
+void join(CodedExchange& to, CodedExchange other) {
+  to.stages.resize(std::max(to.stages.size(), other.stages.size()));
+  for (std::size_t s = 0; s < other.stages.size(); ++s) {
+    CodedStage& stage = to.stages[s];
+    stage.encode += other.stages[s].encode;
+    stage.sum += other.stages[s].sum;
+    std::move(other.stages[s].collectives.begin(), other.stages[s].collectives.end(),
+              std::back_inserter(stage.collectives));
+  }
+  to.decode += other.decode;
+  to.payload += other.payload;
+  join_assumptions(to.assumed, other.assumed);
+}
+
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
                                            Carrier carrier) {
@@ -191,7 +213,7 @@ std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& i
   for (const Bucket& bucket : buckets) {
     coded.push_back(coded_exchange(input, bucket, cut, choice, carrier));
     graph.payload += coded.back().payload;
-    if (graph.assumed.empty()) graph.assumed = coded.back().assumed;
+    join_assumptions(graph.assumed, coded.back().assumed);
   }
   return coded;
 }
@@ -205,13 +227,14 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = buckets[i].stages[s];
-  if (s > 0 && stage.encode > Seconds{}) {
-    const bool sums = stage.work == CodedStage::Work::sum;
-    const TaskId again = graph.add_task({numbered(sums ? "decode and add" : "encode again", i, buckets.size()),
-                                         sums ? Phase::decode : Phase::encode, ComputeWork{stage.encode}, codec});
-    if (ready != kNoTask) graph.depend(again, ready);
-    ready = again;
-  }
+  const auto compute = [&](const char* name, Phase phase, Seconds time) {
+    if (s == 0 || time == Seconds{}) return;
+    const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, codec});
+    if (ready != kNoTask) graph.depend(task, ready);
+    ready = task;
+  };
+  compute("decode and add", Phase::decode, stage.sum);
+  compute("encode again", Phase::encode, stage.encode);
   for (const CollectiveCall& call : stage.collectives)
     ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, buckets.size()), call,
                            negotiation, known({ready, end}));
@@ -246,7 +269,7 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
 
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma) {
   CodedPart coded;
-  if (const auto known = by_bytes(input.compressor)) {
+  if (const auto known = by_bytes(input.compressor())) {
     const Bytes whole = part.bytes / part.share;
     coded.encode = whole * known->encode_cost;
     coded.push = part.bytes / known->ratio;
@@ -259,24 +282,24 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
     return coded;
   }
   const Chosen& chosen = part.tensors;
-  const Bytes whole_bytes = chosen.whole * part.share;
-  if (chosen.coded.empty()) {
-    coded.push = coded.pull = whole_bytes;
-    coded.sum = whole_bytes * gamma * static_cast<double>(messages);
-    return coded;
-  }
-  const CodecPlan plan = plan_of(input, chosen.coded, messages);
-  // A whole codec is a worker's; a server sums by the method's kernels.
-  const std::optional<Seconds> whole = whole_time(input, chosen.coded);
-  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
-  coded.assumed = plan.assumed;
-  coded.encode = whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
-  coded.push = payload(plan) * part.share + whole_bytes;
-  coded.pull = two_way ? coded.push : part.bytes;
-  const int decoded = plan.summable() ? 1 : messages;
-  coded.sum = time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
-  coded.sum += (plan.summable() ? coded.push : whole_bytes) * gamma * static_cast<double>(messages);
-  if (two_way && !whole) coded.decode = time(sum_kernels(plan, 1));
+  coded.push = chosen.whole * part.share;
+  Bytes added = coded.push;
+  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
+    const CodecPlan plan = plan_of(method, tensors, messages);
+    // A whole codec is a worker's; a server sums by the method's kernels.
+    const std::optional<Seconds> whole = whole_time(method, tensors);
+    const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
+    add_assumption(coded.assumed, method, plan.assumed);
+    coded.encode += whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
+    const Bytes message = payload(plan) * part.share;
+    coded.push += message;
+    if (plan.summable()) added += message;
+    const int decoded = plan.summable() ? 1 : messages;
+    coded.sum += time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
+    if (two_way && !whole) coded.decode += time(sum_kernels(plan, 1));
+  });
+  coded.pull = two_way || !chosen.has_coded() ? coded.push : part.bytes;
+  coded.sum += added * gamma * static_cast<double>(messages);
   return coded;
 }
 

@@ -15,10 +15,9 @@ namespace stepcast {
 
 /// GPU time, then the collectives that need its result. The next stage needs theirs.
 struct CodedStage {
-  enum class Work { encode, sum };
-  Seconds encode{};  ///< or the time to decode and add messages
+  Seconds encode{};
   std::vector<CollectiveCall> collectives;
-  Work work = Work::encode;
+  Seconds sum{};  ///< time to decode and add messages, before encoding
 };
 
 struct CodedExchange {
@@ -27,7 +26,7 @@ struct CodedExchange {
   Seconds decode{};
   std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
   Bytes payload{};                         ///< one worker's messages
-  std::string assumed;                     ///< the assumption about data-dependent payload
+  std::string assumed;                     ///< assumptions about data-dependent payload
 };
 
 /// The exchange of a bucket by collectives among all workers:
@@ -41,6 +40,8 @@ struct CodedExchange {
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
 /// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
 /// The g workers of an island do the same, without the reduce-scatter: they have the same parameters.
+/// A bucket with several compressors has an exchange of each, joined (below). A carrier that does not fit the messages of
+/// one leaves these summed or gathered.
 /// Tensors that the codec leaves whole are summed in an all-reduce of their own, before the first messages.
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
@@ -49,6 +50,10 @@ struct CodedExchange {
 /// @pre check() accepted the combination of compressor, carrier and strategy; `auto` is sum-or-gather here
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier);
+
+/// Adds the exchange of the same bucket's tensors by another method. Stage by stage, its kernels and its messages follow
+/// those of the other. A stage waits for all messages before it, which can only lengthen a step.
+void join(CodedExchange& to, CodedExchange other);
 
 /// coded_exchange() of each bucket. Sets the graph's payload and the assumption about it.
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,

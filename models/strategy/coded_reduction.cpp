@@ -19,13 +19,13 @@ struct HopInput {
 class Hops {
  public:
   /// @param whole  the time to encode the worker's own gradients, if the device has the method's whole codec
-  Hops(const GraphInput& input, const CollectiveChoice& choice, std::optional<Seconds> whole)
-      : input_(input), choice_(choice), whole_(whole) {}
+  Hops(const GraphInput& input, const Method& method, const CollectiveChoice& choice, std::optional<Seconds> whole)
+      : input_(input), method_(method), choice_(choice), whole_(whole) {}
 
   /// Adds a hop of the worker's gradients, or of its sum after the hop before.
   void add(const HopInput& gradients, const Communicators& among) {
     const int q = among.size(input_.cluster.workers);
-    if (const auto known = by_bytes(input_.compressor)) by_ratio(*known, gradients.bytes, among, q);
+    if (const auto known = by_bytes(method_.compressor)) by_ratio(*known, gradients.bytes, among, q);
     else by_plan(gradients.tensors, among, q);
   }
   /// The input of the next hop.
@@ -50,23 +50,25 @@ class Hops {
 
   void by_plan(const std::vector<Tensor>& group, const Communicators& among, int q) {
     const bool first = exchange_.stages.empty();
-    const CodecPlan plan = plan_of(input_, group, q);
+    const CodecPlan plan = plan_of(method_, group, q);
     const Seconds encode = first && whole_ ? *whole_
-                           : first         ? price(joined(encode_kernels(plan), plan.remember), *input_.rates)
-                                           : price(recode_kernels(plan, decoded_), *input_.rates);
+                           : first         ? price(joined(encode_kernels(plan), plan.remember), *method_.rates)
+                                           : price(recode_kernels(plan, decoded_), *method_.rates);
     stage(encode, payload(plan), plan.summable(), among, q);
     sum_.tensors = {slice_of(group, q)};
     decoded_ = plan.summable() ? 1 : q;
-    const bool keeps_some = class_of(input_.compressor) == CompressorClass::sparsification;
+    const bool keeps_some = class_of(method_.compressor) == CompressorClass::sparsification;
     if (exchange_.assumed.empty())
-      exchange_.assumed = plan.assumed.empty() && keeps_some && !plan.summable() && q > 1
-                              ? "elements kept are spread evenly over the workers' parts"
-                              : plan.assumed;
+      add_assumption(exchange_.assumed, method_,
+                     plan.assumed.empty() && keeps_some && !plan.summable() && q > 1
+                         ? "elements kept are spread evenly over the workers' parts"
+                         : plan.assumed);
     exchange_.decode =
-        whole_ ? Seconds{} : price(sum_kernels(plan_of(input_, sum_.tensors, q), decoded_), *input_.rates);
+        whole_ ? Seconds{} : price(sum_kernels(plan_of(method_, sum_.tensors, q), decoded_), *method_.rates);
   }
 
   const GraphInput& input_;
+  const Method& method_;
   const CollectiveChoice choice_;
   const std::optional<Seconds> whole_;  ///< it includes the last decoding; sums are encoded again by kernels
   HopInput sum_;
@@ -95,22 +97,20 @@ CodedExchange coded_reduction(const GraphInput& input, const ShardedStrategy& st
   const Communicators machine = inside_groups(m, p), group = inside_groups(g, p);
   const Communicators between{g / m, m};  // the workers with one share of several machines
 
-  Chosen chosen = choose(input, unit, false);
-  const std::optional<Seconds> own = whole_time(input, chosen.coded, sums ? m : 1);
+  const Chosen chosen = choose(input, unit, false);
   // The strategy's collective is of the whole group.
   const CollectiveChoice choice = sums || twice ? CollectiveChoice{} : strategy.collective;
-  HopInput gradients{std::move(chosen.coded), unit.bytes};
-  if (sums) {
-    gradients.bytes = gradients.bytes / m;
-    if (!gradients.tensors.empty()) gradients.tensors = {slice_of(gradients.tensors, m)};
-  }
   CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
-  if (by_bytes(input.compressor) || !gradients.tensors.empty()) {
-    Hops hops(input, choice, own);
+  const auto reduce = [&](const Method& method, const std::vector<Tensor>& tensors, Bytes bytes) {
+    HopInput gradients{sums && !tensors.empty() ? std::vector{slice_of(tensors, m)} : tensors, bytes};
+    Hops hops(input, method, choice, whole_time(method, tensors, sums ? m : 1));
     hops.add(gradients, twice ? machine : sums ? between : group);
     if (twice) hops.add(hops.sum(), between);
-    exchange = std::move(hops).exchange();
-  }
+    join(exchange, std::move(hops).exchange());
+  };
+  if (by_bytes(input.compressor())) reduce(input.methods.front(), {}, unit.bytes / (sums ? m : 1));
+  for_each_method(input, chosen,
+                  [&](const Method& method, const std::vector<Tensor>& tensors) { reduce(method, tensors, {}); });
   if (sums) exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, unit.bytes, machine);
   if (chosen.whole > Bytes{}) {
     // With sums in machines, these tensors are among the sums, and their shares travel alone.

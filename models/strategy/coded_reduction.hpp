@@ -12,7 +12,7 @@ namespace stepcast {
 /// Scope machines: a machine's m workers reduce-scatter the gradients as they are, then one hop as above. If the group is
 /// the machine, the shares are instead summed between groups as coded_exchange() does.
 /// The first encoding includes error feedback, an encoding of a sum has its own. Tensors that the codec leaves
-/// whole are reduce-scattered, before the first messages.
+/// whole are reduce-scattered, before the first messages. With several compressors, the hops of each are joined.
 /// @param unit     bytes as gradients are reduced; input.workload has their dtype
 /// @param carrier  between groups
 /// @pre check() accepted the combination of compressor and strategy, and there is a compressor

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "models/compressor/timed_plan.hpp"
-#include "models/scenario/whole_tensors.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 
 namespace stepcast {
 
@@ -15,19 +18,41 @@ std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
   return {};
 }
 
+bool Chosen::has_coded() const {
+  return std::any_of(coded.begin(), coded.end(), [](const std::vector<Tensor>& tensors) { return !tensors.empty(); });
+}
+
+void add(Chosen& to, Chosen other) {
+  to.whole += other.whole;
+  to.coded.resize(std::max(to.coded.size(), other.coded.size()));
+  for (std::size_t m = 0; m < other.coded.size(); ++m)
+    std::move(other.coded[m].begin(), other.coded[m].end(), std::back_inserter(to.coded[m]));
+}
+
+void add_assumption(std::string& all, const Method& method, const std::string& text) {
+  if (!text.empty()) join_assumptions(all, fmt::format("payload of {} assumed: {}", name_of(method.compressor), text));
+}
+
+void join_assumptions(std::string& all, const std::string& other) {
+  if (all.find(other) != std::string::npos) return;
+  all += (all.empty() ? "" : "; ") + other;
+}
+
 Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut) {
   Chosen chosen;
-  if (by_bytes(input.compressor)) return chosen;
+  if (by_bytes(input.compressor())) return chosen;
   const Workload& workload = input.workload;
   if (cut) {
     const std::int64_t elements = std::max<std::int64_t>(1, std::llround(bucket.bytes / size_of(workload.dtype)));
-    chosen.coded = {{{elements}, workload.dtype}};
+    chosen.coded = {{{{elements}, workload.dtype}}};
     return chosen;
   }
+  chosen.coded.resize(input.methods.size());
   for (std::size_t i = bucket.first; i < bucket.last; ++i) {
     Tensor tensor{workload.gradients[i].shape(), workload.dtype};
-    if (stays_whole(input.codec, workload.gradients[i])) chosen.whole += tensor.dense();
-    else chosen.coded.push_back(std::move(tensor));
+    if (const auto method = compressor_of(input.codec, input.others, workload.gradients[i]))
+      chosen.coded[*method].push_back(std::move(tensor));
+    else chosen.whole += tensor.dense();
   }
   return chosen;
 }
@@ -37,17 +62,17 @@ Tensor slice_of(const std::vector<Tensor>& group, int p) {
   return {{(flat.elements() + p - 1) / p}, flat.dtype};
 }
 
-CodecPlan plan_of(const GraphInput& input, std::span<const Tensor> group, int workers) {
-  if (!input.rates) return make_plan(input.compressor, group, workers);
-  return timed_plan(input.compressor, group, workers, *input.rates);
+CodecPlan plan_of(const Method& method, std::span<const Tensor> group, int workers) {
+  if (!method.rates) return make_plan(method.compressor, group, workers);
+  return timed_plan(method.compressor, group, workers, *method.rates);
 }
 
-std::optional<Seconds> whole_time(const GraphInput& input, const std::vector<Tensor>& tensors, int g) {
-  if (!input.rates || !input.rates->codec || input.rates->codec->decode) return {};
-  const CodecEntry& whole = *input.rates->codec;
+std::optional<Seconds> whole_time(const Method& method, const std::vector<Tensor>& tensors, int g) {
+  if (!method.rates || !method.rates->codec || method.rates->codec->decode) return {};
+  const CodecEntry& whole = *method.rates->codec;
   Seconds sum{};
   for (const Tensor& tensor : tensors)
-    sum += whole.per_tensor + whole.per_rank * rank_of(input.compressor, tensor) +
+    sum += whole.per_tensor + whole.per_rank * rank_of(method.compressor, tensor) +
            whole.per_element * (static_cast<double>(tensor.elements()) / g);
   return sum;
 }

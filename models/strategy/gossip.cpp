@@ -29,26 +29,31 @@ CodecKernel on_vectors(const char* name, Bytes each, double read, double written
 
 GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neighbours) {
   const Bytes n = whole.bytes;
-  if (const auto known = by_bytes(input.compressor)) {
+  if (const auto known = by_bytes(input.compressor())) {
     const Bytes wire = n / known->ratio;
     return {n * known->encode_cost, n * known->decode_cost, wire, wire, ""};
   }
   const Chosen chosen = choose(input, whole, false);
-  if (chosen.coded.empty()) return {{}, {}, chosen.whole, chosen.whole, ""};
-  const CodecPlan plan = plan_of(input, chosen.coded, neighbours + 1);
-  const auto own = whole_time(input, chosen.coded);
-  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *input.rates); };
+  GossipMessage message{{}, {}, chosen.whole, chosen.whole, ""};
+  if (!chosen.has_coded()) return message;
   // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.
-  const Seconds difference = time({on_vectors("gossip-difference", n - chosen.whole, 2, 1)}),
-                average = time({on_vectors("gossip-average", n - chosen.whole, 5, 3)});
-  const int decoded = plan.summable() ? std::min(1, neighbours) : neighbours;
-  const Seconds others = decoded > 0 ? time(sum_kernels(plan, decoded)) : Seconds{};
-  const Bytes coded = payload(plan);
-  return {.encode = difference + own.value_or(time(plan.stages.front().encode)),
-          .decode = average + (own ? Seconds{} : time(sum_kernels(plan, 1)) + others),
-          .bytes = coded + chosen.whole,
-          .added = chosen.whole + (plan.summable() ? coded : Bytes{}),
-          .assumed = plan.assumed};
+  const CodecRates& rates = *input.methods.front().rates;
+  message.encode = price({on_vectors("gossip-difference", n - chosen.whole, 2, 1)}, rates);
+  message.decode = price({on_vectors("gossip-average", n - chosen.whole, 5, 3)}, rates);
+  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
+    const CodecPlan plan = plan_of(method, tensors, neighbours + 1);
+    const auto own = whole_time(method, tensors);
+    const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
+    message.encode += own.value_or(time(plan.stages.front().encode));
+    const int decoded = plan.summable() ? std::min(1, neighbours) : neighbours;
+    const Seconds others = decoded > 0 ? time(sum_kernels(plan, decoded)) : Seconds{};
+    if (!own) message.decode += time(sum_kernels(plan, 1)) + others;
+    const Bytes coded = payload(plan);
+    message.bytes += coded;
+    if (plan.summable()) message.added += coded;
+    add_assumption(message.assumed, method, plan.assumed);
+  });
+  return message;
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
 }
 
 StepGraph island_step(const Islands& islands, const GraphInput& input) {
-  const GraphInput inside{input.workload, input.cluster, no_compressor(), input.codec, input.prices, {}, &islands};
+  const GraphInput inside{input.workload, input.cluster, {{no_compressor(), {}, {}}}, {}, input.codec,
+                          input.prices,   &islands};
   if (!islands.sharding)
     return build_all_reduce({.collective = islands.collective, .exchange = islands.exchange()}, inside);
   return build_sharded(sharded_inside(islands), inside);

@@ -35,8 +35,9 @@ UnitGather unit_gather(const GraphInput& input, const ShardedStrategy& strategy,
   const Tensor all{{share.elements() * members}, share.dtype};
   const Bytes codes = codes_of(*strategy.quantized_gather, share), wire = codes * members;
   // Encoding: the largest magnitude of the block, then scale and round. Decoding: scale. No profile has these kernels.
-  const Seconds encode = price({sweep("quantize-blocks", share.dense(), codes, share, 4)}, *input.rates);
-  const Seconds decode = price({sweep("dequantize-blocks", wire, all.dense(), all, 2)}, *input.rates);
+  const Seconds encode =
+      price({sweep("quantize-blocks", share.dense(), codes, share, 4)}, *input.methods.front().rates);
+  const Seconds decode = price({sweep("dequantize-blocks", wire, all.dense(), all, 2)}, *input.methods.front().rates);
   return {.encode = coded ? Seconds{} : encode, .call = gather(wire), .decode = decode};
 }
 

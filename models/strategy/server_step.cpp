@@ -45,9 +45,7 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
     for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) {
       ShardPart& part = parts.back()[shard_of[tensor]];
       part.bytes += gradients[tensor].bytes;
-      Chosen one = choose(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false);
-      part.tensors.whole += one.whole;
-      part.tensors.coded.insert(part.tensors.coded.end(), one.coded.begin(), one.coded.end());
+      add(part.tensors, choose(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false));
     }
   }
   return parts;
@@ -96,7 +94,7 @@ ServerStep::CodedBucket ServerStep::code(const std::vector<ShardPart>& of_shards
                                                 strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
     const CodedPart& one = bucket.parts.back();
     graph.payload += one.push / workers_of_machine;
-    if (graph.assumed.empty()) graph.assumed = one.assumed;
+    join_assumptions(graph.assumed, one.assumed);
     if (split) continue;
     bucket.encode += one.encode;
     bucket.decode += one.decode;

@@ -71,7 +71,7 @@ class Builder {
       gather_again_.push_back(second_copy ? unit_gather(input, strategy, unit.bytes, backward_group, true)
                                           : gather_.back());
     }
-    if (sends_compressed(input.codec, input.compressor, input.cluster)) coded_reductions(carrier);
+    if (sends_compressed(input.codec, input.compressor(), input.cluster)) coded_reductions(carrier);
     else plain_reductions();
   }
 
@@ -110,12 +110,12 @@ class Builder {
     const double wider = strategy_.reduced_over(input_.workload.dtype);
     Workload reduced = input_.workload;
     reduced.dtype = strategy_.reduce_dtype.value_or(reduced.dtype);
-    const GraphInput input{reduced, input_.cluster, input_.compressor, input_.codec, input_.prices, input_.rates};
+    const GraphInput input{reduced, input_.cluster, input_.methods, input_.others, input_.codec, input_.prices};
     for (Bucket unit : units_) {
       unit.bytes = unit.bytes * wider;
       coded_.push_back(coded_reduction(input, strategy_, unit, carrier));
       graph_.payload += coded_.back().payload * reductions_in_a_step();
-      if (graph_.assumed.empty()) graph_.assumed = coded_.back().assumed;
+      join_assumptions(graph_.assumed, coded_.back().assumed);
     }
   }
 

@@ -135,7 +135,7 @@ struct StepGraph {
   int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
   Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period
   std::string carrier;             ///< of compressed messages, by auto's choice, with its price; empty: no choice
-  std::string assumed;             ///< the assumption about data-dependent payload; empty: exact
+  std::string assumed;             ///< assumptions about data-dependent payload; empty: exact
 
   /// The number of jitter draws of each worker in one run of the template.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }

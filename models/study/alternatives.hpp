@@ -27,7 +27,7 @@ struct Arrangement {
   std::vector<Contest> contests;
 };
 
-/// The default axes of alternatives: the variants, and the axes of strategy, compressor, codec and the workload's
+/// The default axes of alternatives: the variants, and the axes of strategy, compressors, codec and the workload's
 /// variant.
 std::vector<std::string> usual_alternatives(const Study& study);
 

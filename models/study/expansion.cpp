@@ -146,7 +146,8 @@ class Expansion {
   /// Whether a value of an axis, or its file, may contain lists.
   static bool may_hold_axes(const Json& value, const std::string& axis) {
     if (value.is_string())
-      return axis.find('/', 1) == std::string::npos || axis == "/codec/device" || axis.ends_with("/kind");
+      return axis.find('/', 1) == std::string::npos || axis == "/codec/device" || axis.ends_with("/kind") ||
+             axis.ends_with("/compressor");
     if (!value.is_structured()) return false;
     return (value.is_object() && value.contains("from")) ||
            std::any_of(value.begin(), value.end(), [](const Json& inside) {

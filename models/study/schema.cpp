@@ -213,6 +213,8 @@ Json schema_of(const Limits& limits, const Place& place, const T& by_default) {
     return part_choice<decltype(T::value)>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
     return part_choice<T>(place);
+  } else if constexpr (std::is_same_v<T, Compressor>) {
+    return part_choice<T>({"compressor", place.definitions});  // the definition of the scenario's
   } else if constexpr (WithoutAxes<T>) {
     return object_of<T>(place.without_axes(), by_default);
   } else if constexpr (IsOptional<T>::value) {

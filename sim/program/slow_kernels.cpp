@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/scenario/device_of_codec.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/program/point_progress.hpp"
 
@@ -13,11 +14,14 @@ namespace stepcast {
 
 bool may_have_slow_kernels(const Study& study) {
   const auto is_plain = [](const StudyPoint& point) { return point.scenario.codec.slowdown == 1; };
-  const auto compresses = [](const StudyPoint& point) {
-    return !std::holds_alternative<NoCompressor>(point.scenario.compressor) && !codec_times(point.scenario);
+  const auto prices_kernels = [](const StudyPoint& point) {
+    const std::vector<const Compressor*> all = compressors_of(point.scenario);
+    return std::any_of(all.begin(), all.end(), [&](const Compressor* one) {
+      return !std::holds_alternative<NoCompressor>(*one) && !codec_times(point.scenario, *one);
+    });
   };
   return std::all_of(study.points.begin(), study.points.end(), is_plain) &&
-         std::any_of(study.points.begin(), study.points.end(), compresses);
+         std::any_of(study.points.begin(), study.points.end(), prices_kernels);
 }
 
 StudyOptions with_slow_kernels(StudyOptions options) {

@@ -65,6 +65,8 @@ std::string summary_of(const Study& study) {
   table.add({"strategy", part_text(json["strategy"])});
   if (const Stack& stack = first.cluster.stack; stack != Stack{}) table.add({"stack", stack.name.value_or("in place")});
   table.add({"compressor", part_text(json["compressor"])});
+  for (const Json& other : json["other_compressors"])
+    table.add({"", fmt::format("{} for {}", part_text(other["compressor"]), other["tensors"].dump())});
   if (first.run)
     table.add({"run", fmt::format("{} phase{}", first.run->phases.size(), first.run->phases.size() == 1 ? "" : "s")});
   if (first.baseline) table.add({"baseline", first.baseline->name});

@@ -462,6 +462,43 @@ TEST_CASE("compressing between machines alone is another training, where there a
   CHECK(offered({{"/cluster/topology", {{"kind", "star"}}, "--set", ""}}) == 0);
 }
 
+TEST_CASE("one compressor for all tensors, and small tensors as they are, are other trainings") {
+  const auto of = [](std::vector<Override> changes) {
+    return changes_of(study_of(kTrained, changes).points.front().scenario, ChangeOf::training);
+  };
+  const Override powersgd{"/compressor", "powersgd", "--set", ""};
+  const auto changes =
+      of({powersgd,
+          {"/other_compressors", Json::parse(R"([{"tensors": ["fc.*"], "compressor": "8-bit"}])"), "--set", ""}});
+  CHECK(changes.at("powersgd for all tensors @ /other_compressors") == Json::array());
+  CHECK(changes.at("top-k for all tensors @ /compressor") == Json{{"kind", "top-k"}});
+  CHECK(changes.at("top-k for all tensors @ /other_compressors") == Json::array());
+  CHECK(changes.at("no compressor @ /other_compressors") == Json::array());
+  // ResNet-50 has 25,557,032 elements. Smaller tensors may have 1 and 10 % of them.
+  const auto whole = of({powersgd});
+  std::vector<int> sizes;
+  for (const auto& [what, value] : whole)
+    if (what.ends_with("@ /codec/min_elements")) sizes.push_back(value.get<int>());
+  std::sort(sizes.begin(), sizes.end());
+  REQUIRE(sizes.size() == 2);
+  const Workload workload = make_workload(*study_of(kTrained, {powersgd}).points.front().scenario.workload);
+  double previous = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    // No more than the share is below the size, and with the next larger tensors it would be more.
+    const double share = (i == 0 ? 0.01 : 0.1) * 25557032;
+    double below = 0, with_equal = 0;
+    for (const Gradient& gradient : workload.gradients) {
+      if (gradient.elements < sizes[i]) below += static_cast<double>(gradient.elements);
+      if (gradient.elements <= sizes[i]) with_equal += static_cast<double>(gradient.elements);
+    }
+    CHECK(below > previous);
+    CHECK(below <= share);
+    CHECK(with_equal > share);
+    previous = below;
+  }
+  for (const auto& [what, value] : of({})) CHECK_FALSE(what.ends_with("@ /codec/min_elements"));
+}
+
 // Each change must be readable as it stands, or be refused because of other fields. Nothing is misspelt, and every
 // change makes another scenario.
 TEST_CASE("the same samples in more passes, or in fewer") {

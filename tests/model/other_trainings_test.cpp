@@ -54,10 +54,22 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
   CHECK(carried(R"("top-k")", R"(["auto", "all-gather", "all-to-all-once", "sum-or-gather"])").empty());
   CHECK(carried(R"("top-k")", R"(["auto", "all-to-all"])") == Texts{"compressor"});
   CHECK(carried(R"("signsgd")", R"(["auto", "all-to-all"])").empty());  // votes of signs are signs
+  // Nor are sums encoded again beside them, while those of top-k are.
+  const auto beside = [](const char* other) {
+    return differences({set("/compressor", R"("signsgd")"), set("/strategy", R"({"kind": "all-reduce"})"),
+                        set("/strategy/carrier", R"(["auto", "all-to-all"])"),
+                        set("/other_compressors", R"([{"tensors": ["fc.*"], "compressor": "none"}])"),
+                        set("/other_compressors/0/compressor", other)});
+  };
+  CHECK(beside(R"("powersgd")").empty());
+  CHECK(beside(R"("top-k")") == Texts{"compressor"});
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/min_elements", "[0, 1000]")}) ==
         Texts{"compressor"});
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/whole_vectors", "[false, true]")}) ==
         Texts{"compressor"});
+  CHECK(differences({set("/compressor", R"("top-k")"),
+                     set("/other_compressors", R"([{"tensors": ["fc.*"], "compressor": "8-bit"}])"),
+                     set("/other_compressors/0/compressor", R"(["8-bit", "powersgd"])")}) == Texts{"compressor"});
   CHECK(differences({set("/compressor", R"("top-k")"), set("/codec/scope", R"(["workers", "machines"])"),
                      set("/cluster/topology",
                          R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})")}) ==

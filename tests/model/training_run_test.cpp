@@ -53,6 +53,12 @@ TEST_CASE("time to an accuracy is known only for methods in the table") {
   // More epochs than the run has, and a method nobody measured.
   CHECK_FALSE(make_run_report(run, steps, last_phase(TopK{})).to_target);
   CHECK_THAT(make_run_report(run, steps, last_phase(TopK{})).target, ContainsSubstring("which the run does not have"));
+  // A run of several compressors is in the table by all their kinds.
+  Scenario both = last_phase(TopK{});
+  both.other_compressors = {{{"fc.*"}, PowerSgd{}}, {{"*.bias"}, TopK{.ratio = 0.1}}};
+  CHECK(make_run_report(run, steps, both).target.empty());
+  run.target->methods.push_back({"top-k+powersgd", {}, 4, Evidence::measured, "test"});
+  CHECK(make_run_report(run, steps, both).to_target == plain.to_target);
   const RunReport unknown = make_run_report(run, steps, last_phase(RandomK{}));
   CHECK_FALSE(unknown.to_target);
   CHECK(unknown.target.empty());

@@ -230,6 +230,14 @@ Scenario random_scenario() {
   mend(device);
   s.codec.device = device;
   match(s.compressor, s.codec, s.strategy);
+  const auto* cut = std::get_if<PipelinedStrategy>(&s.strategy);
+  if (coin() && !(cut && cut->segments > 1) && !std::holds_alternative<NoCompressor>(s.compressor) &&
+      !std::holds_alternative<RatioCompressor>(s.compressor)) {
+    s.codec.whole.reset();
+    s.codec.min_elements = 0;
+    s.other_compressors = {
+        {{random_text(), "b"}, coin() ? Compressor(Fp16{}) : EightBit{.packing = random_value<Packing>({})}}};
+  }
   s.evaluation = random_value<Evaluation>({});
   s.output.plot = coin() ? Shared<std::string>("plot.svg") : Shared<std::string>();
   if (coin()) s.baseline = Baseline{"twice the link", Json{{"/cluster/link/latency", "1us"}, {"/evaluation/seed", 5}}};

@@ -8,6 +8,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
+#include "models/study/alternatives.hpp"
 #include "models/study/choose_points.hpp"
 #include "models/study/expansion.hpp"
 #include "tests/reader/bad_scenarios.hpp"
@@ -957,6 +958,27 @@ TEST_CASE("profiles and variants of a network make axes") {
   CHECK_FALSE(study.points[0].scenario.workload->variant);
   CHECK(study.points[3].scenario.workload->profile->name == "P100");
   CHECK(study.points[3].scenario.workload->variant->factorize);
+}
+
+TEST_CASE("compressors of tensors by name are references too, and hold axes") {
+  const Study study = study_of(Changes{
+      {"/workload", Json::parse(R"({"from": "resnet18", "profile": "v100-datasheet"})")},
+      {"/compressor", "powersgd"},
+      {"/other_compressors",
+       Json::parse(
+           R"([{"tensors": ["fc.*"], "compressor": "top-k"}, {"tensors": ["layer4.*"], "compressor": {"from": "powersgd", "rank": [4, 8]}}])")}});
+  CHECK(points(study) == Texts{"rank=4", "rank=8"});
+  const auto& others = study.points[1].scenario.other_compressors;
+  REQUIRE(others.size() == 2);
+  CHECK(others[0].tensors == Texts{"fc.*"});
+  CHECK(others[0].compressor == Compressor(TopK{}));
+  CHECK(others[1].compressor == Compressor(PowerSgd{.rank = 8}));
+  const Study whole = study_of(Changes{
+      {"/workload", Json::parse(R"({"from": "resnet18", "profile": "v100-datasheet"})")},
+      {"/compressor", "powersgd"},
+      {"/other_compressors", Json::parse(R"([{"tensors": ["fc.*"], "compressor": ["top-k", "8-bit", "terngrad"]}])")}});
+  CHECK(whole.points.size() == 3);
+  CHECK(usual_alternatives(whole) == whole.axes);
 }
 
 TEST_CASE("a platform file is relative to the file that names it") {

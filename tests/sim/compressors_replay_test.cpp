@@ -188,6 +188,77 @@ TEST_CASE("small tensors as they are: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("compressors of tensors by name: replay equals equations") {
+  std::vector<Case> cases;
+  const Compressor summed = Fp16{}, gathered = TopK{}, codes = EightBit{}, factors = PowerSgd{.rank = 2};
+  const auto add = [&](Case one, const Compressor& other) {
+    one.scenario.other_compressors = {{{"b", "d"}, other}, {{"c"}, Qsgd{}}};
+    one.what += fmt::format(", {} beside", name_of(other));
+    cases.push_back(std::move(one));
+  };
+  for (const int p : {1, 5, 8})
+    for (const auto& [main, other] :
+         {std::pair{summed, gathered}, {gathered, codes}, {gathered, factors}, {codes, summed}}) {
+      for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
+        for (const Carrier carrier : {Carrier::automatic, Carrier::all_to_all, Carrier::all_to_all_once}) {
+          AllReduceStrategy strategy{.exchange = {.grouping = grouping}};
+          strategy.carrier = carrier;
+          add(coded(p, strategy, main, fmt::format("{} {}", name_of(grouping), name_of(carrier))), other);
+          LocalSgdStrategy local{.steps = 3, .grouping = grouping};
+          local.carrier = carrier;
+          add(coded(p, local, main, "local SGD"), other);
+        }
+      add(coded(p, LocalSgdStrategy{.steps = 3, .fragments = 2, .averaging_steps = 2}, main, "fragments"), other);
+      if (has_several_stages(other)) continue;
+      for (const bool two_way : {false, true})
+        add(coded(p, ParameterServerStrategy{.shards = 2, .two_way = two_way}, main, "servers"), other);
+      add(coded(p, GossipStrategy{}, main, "gossip"), other);
+      add(coded(p, PipelinedStrategy{}, main, "pipelined"), other);
+    }
+  for (const int p : {4, 8, 12})
+    for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop}) {
+      const auto on_machines = [&](Case one) {
+        one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+        one.scenario.codec.scope = scope;
+        return one;
+      };
+      add(on_machines(coded(p, ShardedStrategy{.exchange = {.grouping = Grouping::per_tensor}}, codes,
+                            fmt::format("sharded, {}", name_of(scope)))),
+          summed);
+      add(on_machines(coded(p, ShardedStrategy{.exchange = {.grouping = Grouping::per_tensor}}, codes,
+                            fmt::format("sharded, both gathered, {}", name_of(scope)))),
+          gathered);
+      if (scope == CodecScope::two_hop) continue;
+      for (const Carrier carrier : {Carrier::automatic, Carrier::all_to_all, Carrier::all_to_all_once}) {
+        AllReduceStrategy strategy;
+        strategy.carrier = carrier;
+        add(on_machines(coded(p, strategy, gathered, fmt::format("by {}, {}", name_of(scope), name_of(carrier)))),
+            factors);
+        cases.back().scenario.codec.overlap = carrier != Carrier::automatic;
+        LocalSgdStrategy local{.steps = 3};
+        local.carrier = carrier;
+        add(on_machines(coded(p, local, gathered, "local SGD between machines")), factors);
+      }
+      if (scope == CodecScope::machines && p > 4) {
+        ShardedStrategy groups{.exchange = {.grouping = Grouping::per_tensor}};
+        groups.group_size = 4;
+        add(on_machines(coded(p, groups, gathered, "groups of a machine")), factors);
+        cases.back().scenario = accumulating(cases.back().scenario, 2);
+      }
+      if (scope == CodecScope::workers && p > 4)
+        add(on_machines(coded(p, LocalSgdStrategy{.steps = 3, .islands = Islands{.size = 4}}, gathered, "islands")),
+            factors);
+    }
+  for (const int p : {1, 5, 8}) {
+    AllReduceStrategy ring{.exchange = {.grouping = Grouping::per_tensor}};
+    ring.carrier = Carrier::in_collective;
+    Case one = coded(p, ring, codes, "in-collective");
+    one.scenario.other_compressors = {{{"b", "d"}, Fp16{}}, {{"c"}, Qsgd{}}};
+    cases.push_back(std::move(one));
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("what a stack adds to gathers is the same in both, and what the formula says") {
   // Top-k of a tensor of 4,000,000 elements, 1 %: 40,000 values and as many indices, 320,000 B a worker.
   // G = 100 us a doubling of workers, g = 2 ns for each byte got: 100·log2(p) us + 2 ns·320,000·(p-1) longer than ideal.

@@ -1,0 +1,73 @@
+#include "models/scenario/tensor_compressors.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepcast {
+namespace {
+
+bool matches_one(const std::vector<std::string>& patterns, const Gradient& tensor) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches(pattern, tensor); });
+}
+
+}  // namespace
+
+bool matches(const std::string& pattern, const Gradient& tensor) {
+  return fnmatch(pattern.c_str(), tensor.name.c_str(), FNM_EXTMATCH) == 0;
+}
+
+bool stays_whole(const CodecSettings& codec, const Gradient& tensor) {
+  if (tensor.elements < codec.min_elements || (codec.whole_vectors && tensor.dims.size() == 1)) return true;
+  return codec.whole && matches_one(*codec.whole, tensor);
+}
+
+bool may_leave_whole(const CodecSettings& codec) {
+  return codec.min_elements > 0 || codec.whole_vectors || codec.whole;
+}
+
+std::string other_compressor_pointer(std::size_t i) { return fmt::format("/other_compressors/{}/compressor", i); }
+
+std::vector<const Compressor*> compressors_of(const Scenario& scenario) {
+  std::vector<const Compressor*> all{&scenario.compressor};
+  for (const OtherCompressor& other : scenario.other_compressors) all.push_back(&other.compressor);
+  return all;
+}
+
+std::optional<std::size_t> compressor_of(const CodecSettings& codec, std::span<const OtherCompressor> others,
+                                         const Gradient& tensor) {
+  if (stays_whole(codec, tensor)) return {};
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (matches_one(others[i].tensors, tensor)) return i + 1;
+  return 0;
+}
+
+bool any_has(const Scenario& scenario, bool (*has)(const CompressorTraits&)) {
+  const Dtype dtype = scenario.workload ? scenario.workload->dtype : Dtype::fp32;
+  const std::vector<const Compressor*> all = compressors_of(scenario);
+  return std::any_of(all.begin(), all.end(), [&](const Compressor* one) { return has(traits_of(*one, dtype)); });
+}
+
+std::string compressor_text(const Scenario& scenario) {
+  std::vector<std::string_view> kinds;
+  for (const Compressor* one : compressors_of(scenario))
+    if (std::find(kinds.begin(), kinds.end(), name_of(*one)) == kinds.end()) kinds.push_back(name_of(*one));
+  return fmt::format("{}", fmt::join(kinds, "+"));
+}
+
+TensorCount count_tensors(const Scenario& scenario, const Workload& workload, std::optional<std::size_t> index) {
+  TensorCount count;
+  for (const Gradient& gradient : workload.gradients)
+    if (compressor_of(scenario.codec, scenario.other_compressors, gradient) == index) {
+      ++count.tensors;
+      count.bytes += gradient.bytes;
+    }
+  return count;
+}
+
+}  // namespace stepcast
