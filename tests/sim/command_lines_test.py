@@ -138,6 +138,8 @@ def limits():
     for given in (["run", "good.json", "--csv"], ["sweep", "good.json", "--no-cache", "--csv"], ["trace", "good.json", "-o"], ["list", "--json"]):
         expect(1, STEPCAST, [*given, "l.out"], "File too large", **no_file)
     expect(1, CALIBRATE, ["link", "--from", f"{DATA}/osu_latency.txt", "-o", "l.out"], "File too large", **no_file)
+    if b"__asan_init" in pathlib.Path(STEPCAST).read_bytes():
+        return  # AddressSanitizer reserves terabytes of addresses
     large = ["run", "good.json", "--set", f"/cluster/workers={list(range(1, 20001))}".replace(" ", "")]
     expect(1, STEPCAST, large, "not enough memory", before=limit(resource.RLIMIT_AS, 120 << 20))
 
