@@ -89,13 +89,13 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       set.push_back(setting(Place<CollectiveChoice>{choice, "/strategy/collective"}, &CollectiveChoice::algorithm,
                             Algorithm::automatic));
     }
-    if (!scenario.other_compressors.empty()) {
+    if (scenario.other_compressors) {
       if (Part::kind != NoCompressor::kind) what += " for all tensors";
       set.push_back(one_for_all);
     }
     changes.add(kTraining, std::move(what), std::move(set));
   });
-  if (!scenario.other_compressors.empty())
+  if (scenario.other_compressors)
     changes.add(kTraining, fmt::format("{} for all tensors", name_of(scenario.compressor)), {one_for_all});
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -86,9 +87,8 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
                        "and the two do not compare",
                        device->name, name)});
     if (scenario.codec.slowdown == 1)
-      add(unmeasured(
-          *device, *compressor,
-          scenario.other_compressors.empty() ? "the compressor's kernels" : fmt::format("kernels of {}", name)));
+      add(unmeasured(*device, *compressor,
+                     scenario.other_compressors ? fmt::format("kernels of {}", name) : "the compressor's kernels"));
   }
 }
 
@@ -100,7 +100,7 @@ void add_compressed_tensors(const Scenario& scenario, const Workload& workload, 
     notes.push_back({NoteCode::whole_tensors, fmt::format("{} are not compressed: {}", tensors, bytes)});
   }
   if (codec.whole) add_dead_patterns("codec whole", *codec.whole, workload, notes);
-  const std::vector<OtherCompressor>& others = scenario.other_compressors;
+  const std::span<const OtherCompressor> others = others_of(scenario);
   for (std::size_t i = 0; i < others.size(); ++i) {
     const auto [tensors, bytes] = text_of(count_tensors(scenario, workload, i + 1), workload);
     notes.push_back({NoteCode::other_compressors, fmt::format("/other_compressors/{}, {}, has {}: {}", i,

@@ -184,8 +184,8 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   add_bandwidths(scenario, answered.exchange, report);
   if (trains(scenario)) {
     std::optional<double> baseline;
-    if (point.baseline)
-      baseline = throughput(*point.baseline, answered.baseline->workload, answered.baseline->answers.shown().step);
+    if (point.baseline())
+      baseline = throughput(*point.baseline(), answered.baseline->workload, answered.baseline->answers.shown().step);
     add_throughput(scenario, own, baseline, report);
     report.global_batch = scenario.workload->global_batch;
     report.batch = own.workload.batch;
@@ -212,9 +212,9 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
       report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
   if (scenario.run) {
     report.run = run_of(scenario, point.phases, answered.phases);
-    if (point.baseline && point.baseline->run)
+    if (point.baseline() && point.baseline()->run)
       report.run->speedup =
-          run_of(*point.baseline, point.phases_of_baseline(), answered.baseline_phases).time / report.run->time;
+          run_of(*point.baseline(), point.phases_of_baseline(), answered.baseline_phases).time / report.run->time;
   }
   report.tolerance = scenario.evaluation.tolerance;
   if (own.answers.equations) report.estimate = answered.exchange.estimate;

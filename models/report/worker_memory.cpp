@@ -72,7 +72,7 @@ Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   std::vector<int> kept(compressors.size());  // a compressor that leaves a tensor unchanged keeps nothing of it
   const int senders = compressed_senders(scenario);
   for (const Gradient& gradient : workload.gradients) {
-    const auto own = compressor_of(scenario.codec, scenario.other_compressors, gradient);
+    const auto own = compressor_of(scenario.codec, others_of(scenario), gradient);
     if (!own) continue;
     compressed[*own] += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
     if (kept[*own] == 0) kept[*own] = make_plan(*compressors[*own], Tensor{gradient.shape(), dtype}, senders).kept;

@@ -87,7 +87,7 @@ class CompressorChecker {
   void tensors() {
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients)
-      if (s_.other_compressors.empty() || compressor_of(s_.codec, s_.other_compressors, gradient) == index_)
+      if (!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_)
         tensors.push_back({gradient.shape(), workload_->dtype});
     if (tensors.empty()) return without_tensors();
     std::vector<CompressorFault> faults;
@@ -98,7 +98,7 @@ class CompressorChecker {
     if (!works_on_matrices(compressor_) ||
         std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       return;
-    if (!s_.other_compressors.empty())
+    if (s_.other_compressors)
       fault(place_of_kind(), fmt::format("\"{}\", and no tensor that it has is a matrix", kind_),
             "a method without factors", "give it matrices, or take another method");
     else
@@ -113,9 +113,9 @@ class CompressorChecker {
                    fmt::format("no tensor left: patterns and codec have all {}", workload_->gradients.size()),
                    "a tensor for /compressor",
                    "make the last entry's compressor the scenario's, and leave the entry out");
-    const auto free = std::find_if(
-        workload_->gradients.begin(), workload_->gradients.end(),
-        [&](const Gradient& gradient) { return compressor_of(s_.codec, s_.other_compressors, gradient) == 0; });
+    const auto free =
+        std::find_if(workload_->gradients.begin(), workload_->gradients.end(),
+                     [&](const Gradient& gradient) { return compressor_of(s_.codec, others_of(s_), gradient) == 0; });
     fault(fmt::format("/other_compressors/{}/tensors", index_ - 1), "patterns without a tensor",
           "the name of a tensor that is not whole and that no entry before has",
           free == workload_->gradients.end() ? "leave the entry out" : fmt::format("such as \"{}\"", free->name));
@@ -323,7 +323,7 @@ bool may_have_others(const Scenario& s, std::vector<Fault>& faults) {
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   const std::size_t before = faults.size();
-  if (!scenario.other_compressors.empty() && !may_have_others(scenario, faults)) return;
+  if (scenario.other_compressors && !may_have_others(scenario, faults)) return;
   // Every point of a study passes here, and most have no compressor.
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) {
     CompressorChecker(scenario, 0, workload, faults).run();

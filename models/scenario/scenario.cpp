@@ -42,7 +42,7 @@ Json to_json(const Scenario& scenario) {
   json["stack"] = write_value(scenario.cluster.stack);
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);
-  json["other_compressors"] = write_value(scenario.other_compressors);
+  json["other_compressors"] = write_value(scenario.other_compressors.value_or({}));
   json["codec"] = write_value(scenario.codec);
   json["run"] = write_value(scenario.run);
   json["baseline"] = write_value(scenario.baseline);

@@ -129,7 +129,7 @@ struct Scenario {
   Shared<std::string> cluster_gpu{};
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
-  std::vector<OtherCompressor> other_compressors;
+  Shared<std::vector<OtherCompressor>> other_compressors;  ///< null: none
   CodecSettings codec;
   Shared<TrainingRun> run;
   Shared<Baseline> baseline;

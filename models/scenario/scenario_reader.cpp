@@ -128,7 +128,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   share_strategies(scenario.cluster.stack);
   scenario.strategy = std::move(fields.strategy.value);
   scenario.compressor = fields.compressor.value;
-  scenario.other_compressors = std::move(fields.other_compressors);
+  if (!fields.other_compressors.empty()) scenario.other_compressors = std::move(fields.other_compressors);
   scenario.codec = std::move(fields.codec);
   scenario.run = std::move(fields.run);
   scenario.baseline = std::move(fields.baseline);

@@ -31,11 +31,15 @@ bool may_leave_whole(const CodecSettings& codec) {
   return codec.min_elements > 0 || codec.whole_vectors || codec.whole;
 }
 
+std::span<const OtherCompressor> others_of(const Scenario& scenario) {
+  return scenario.other_compressors ? std::span(*scenario.other_compressors) : std::span<const OtherCompressor>{};
+}
+
 std::string other_compressor_pointer(std::size_t i) { return fmt::format("/other_compressors/{}/compressor", i); }
 
 std::vector<const Compressor*> compressors_of(const Scenario& scenario) {
   std::vector<const Compressor*> all{&scenario.compressor};
-  for (const OtherCompressor& other : scenario.other_compressors) all.push_back(&other.compressor);
+  for (const OtherCompressor& other : others_of(scenario)) all.push_back(&other.compressor);
   return all;
 }
 
@@ -63,7 +67,7 @@ std::string compressor_text(const Scenario& scenario) {
 TensorCount count_tensors(const Scenario& scenario, const Workload& workload, std::optional<std::size_t> index) {
   TensorCount count;
   for (const Gradient& gradient : workload.gradients)
-    if (compressor_of(scenario.codec, scenario.other_compressors, gradient) == index) {
+    if (compressor_of(scenario.codec, others_of(scenario), gradient) == index) {
       ++count.tensors;
       count.bytes += gradient.bytes;
     }

@@ -21,6 +21,8 @@ bool stays_whole(const CodecSettings& codec, const Gradient& tensor);
 /// Whether the codec may leave any tensor as it is.
 bool may_leave_whole(const CodecSettings& codec);
 
+/// The scenario's other compressors; empty without any.
+std::span<const OtherCompressor> others_of(const Scenario& scenario);
 /// The place of the i-th other compressor in the document.
 std::string other_compressor_pointer(std::size_t i);
 

@@ -206,7 +206,7 @@ Workload make_workload(const Scenario& scenario) {
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
   const GraphInput input{
-      workload, scenario.cluster, methods_of(scenario, workload), scenario.other_compressors, scenario.codec, prices};
+      workload, scenario.cluster, methods_of(scenario, workload), others_of(scenario), scenario.codec, prices};
   struct {
     const GraphInput& input;
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }

@@ -68,15 +68,14 @@ Scenario PointReader::read_changed(const Document& document, const ScenarioReadi
 void PointReader::read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point,
                                 std::vector<Fault>& impossible) {
   const Document copy = changed(document, *own.scenario.baseline->set, "/baseline/set", "the baseline");
-  point.baseline = read_changed(copy, own, "the baseline", impossible);
-  if (auto phases = read_phases(copy, own, *point.baseline, impossible); !phases.empty())
-    point.baseline_phases = std::move(phases);
-  if (baseline_of_ && baseline_of_->json == copy.json && baseline_of_->workload == copy.workload &&
-      baseline_of_->workload_file == copy.workload_file) {
-    point.baseline = baseline_;
+  std::vector<Scenario> all{read_changed(copy, own, "the baseline", impossible)};
+  for (Scenario& phase : read_phases(copy, own, all.front(), impossible)) all.push_back(std::move(phase));
+  if (baselines_of_ && baselines_of_->json == copy.json && baselines_of_->workload == copy.workload &&
+      baselines_of_->workload_file == copy.workload_file) {
+    point.baselines = baselines_;
   } else {
-    baseline_ = point.baseline;
-    baseline_of_ = copy;
+    point.baselines = baselines_ = std::move(all);
+    baselines_of_ = copy;
   }
 }
 

@@ -50,8 +50,8 @@ class PointReader {
   PointFaults& faults_;
   LeftOut left_out_;
   UnusedFields unused_;
-  Shared<Scenario> baseline_;            ///< the last one that was read
-  std::optional<Document> baseline_of_;  ///< the document from which it was read
+  Shared<std::vector<Scenario>> baselines_;  ///< the last ones that were read
+  std::optional<Document> baselines_of_;     ///< the document from which they were read
   std::size_t refused_ = 0;
 };
 

@@ -13,8 +13,8 @@ std::string value_on(const std::vector<Coordinate>& coordinates, std::string_vie
 std::vector<const Scenario*> questions_of(const StudyPoint& point) {
   std::vector<const Scenario*> all{&point.scenario};
   for (const Scenario& phase : point.phases) all.push_back(&phase);
-  if (point.baseline) all.push_back(&*point.baseline);
-  for (const Scenario& phase : point.phases_of_baseline()) all.push_back(&phase);
+  if (point.baselines)
+    for (const Scenario& baseline : *point.baselines) all.push_back(&baseline);
   return all;
 }
 

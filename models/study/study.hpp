@@ -28,13 +28,14 @@ std::string value_on(const std::vector<Coordinate>& coordinates, std::string_vie
 struct StudyPoint {
   std::vector<Coordinate> coordinates;
   Scenario scenario;
-  std::vector<Scenario> phases;  ///< the run's phases, in order
-  Shared<Scenario> baseline;     ///< the scenario that this point's speedup refers to
-  Shared<std::vector<Scenario>> baseline_phases;
-  std::vector<std::string> notes;  ///< notes on values in its document without effect
+  std::vector<Scenario> phases;             ///< the run's phases, in order
+  Shared<std::vector<Scenario>> baselines;  ///< the scenario that this point's speedup refers to, and its run's phases
+  std::vector<std::string> notes;           ///< notes on values in its document without effect
 
+  /// Null: one worker computing alone.
+  [[nodiscard]] const Scenario* baseline() const { return baselines ? &baselines->front() : nullptr; }
   [[nodiscard]] std::span<const Scenario> phases_of_baseline() const {
-    return baseline_phases ? std::span<const Scenario>(*baseline_phases) : std::span<const Scenario>{};
+    return baselines ? std::span(*baselines).subspan(1) : std::span<const Scenario>{};
   }
 };
 

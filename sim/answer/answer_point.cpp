@@ -86,7 +86,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
                             own.shown().step, sides_);
   }
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase, "a phase of its run"));
-  if (point.baseline) all.baseline.emplace(answered(*point.baseline, "its baseline"));
+  if (point.baseline()) all.baseline.emplace(answered(*point.baseline(), "its baseline"));
   for (const Scenario& phase : point.phases_of_baseline())
     all.baseline_phases.push_back(answered(phase, "its baseline"));
   if (missing && !missing->empty()) return {};

@@ -30,10 +30,7 @@ std::string place_of(const std::string& pointer) {
 
 /// A point for any value of the field, without the parts of the study that are not asked here.
 StudyPoint plain(StudyPoint point, bool baseline) {
-  if (!baseline) {
-    point.baseline.reset();
-    point.baseline_phases.reset();
-  }
+  if (!baseline) point.baselines.reset();
   const auto settle = [&](Scenario& scenario) {
     if (!baseline) scenario.baseline.reset();
     scenario.output = {};

@@ -129,7 +129,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
 /// takes.
 bool stands_among_others(const Study& study) {
   const StudyPoint& point = study.points.front();
-  return !point.coordinates.empty() || point.baseline || point.scenario.run;
+  return !point.coordinates.empty() || point.baselines || point.scenario.run;
 }
 
 /// Replaces the point by the named phase of its run. Without a name, returns a note on the phases, if there are any.

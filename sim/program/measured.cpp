@@ -95,7 +95,7 @@ std::vector<double> scores_at(const StudyPoint& point, const Suspect& suspect, S
   std::vector<StudyPoint> points;
   for (const auto& [alternative, value] : requests) {
     if (alternative == kMeasured) continue;
-    points.push_back({point.coordinates, point.scenario, {}, {}, {}, {}});
+    points.push_back({point.coordinates, point.scenario, {}, {}, {}});
     suspect.change(points.back().scenario, value);
   }
   const std::vector<PointAnswer> answers = answer_points(points, jobs, shown_progress());
@@ -170,7 +170,7 @@ std::vector<NearSetting> near_settings(const StudyPoint& point, Seconds measured
   const std::vector<Setting> settings = settings_of(*exchange);
   std::vector<StudyPoint> points;
   for (const Setting& setting : settings) {
-    points.push_back({point.coordinates, point.scenario, {}, {}, {}, {}});
+    points.push_back({point.coordinates, point.scenario, {}, {}, {}});
     setting.change(*exchange_of(points.back().scenario.strategy));
   }
   const std::vector<PointAnswer> answers = answer_points(points, jobs, shown_progress());

@@ -54,7 +54,7 @@ class HelpExamples(unittest.TestCase):
 
     def said(self, command):
         return subprocess.run(["bash", "-euc", command], cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                              check=False, timeout=280, stdin=subprocess.DEVNULL)
+                              check=False, timeout=600, stdin=subprocess.DEVNULL)
 
     def subcommands(self, program):
         below = re.split(r"^Subcommands:\n", self.said(f"{program} --help").stdout, flags=re.MULTILINE)[1]

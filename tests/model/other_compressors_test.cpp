@@ -40,7 +40,7 @@ Scenario scenario(int p, const Strategy& strategy, const Compressor& compressor,
   Scenario s = scenario_of(star_cluster(p, BytesPerSecond(1e9), 10_us), strategy, compressor);
   s.codec.device = device_of(kRates.all.launch, kRates.all.bandwidth, kRates.all.peak);
   s.workload = std::make_shared<const WorkloadTable>();
-  s.other_compressors = others;
+  if (!others.empty()) s.other_compressors = others;
   return s;
 }
 

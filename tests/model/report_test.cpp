@@ -45,7 +45,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   SidedWorkloads sides;
   all.band = error_band(scenario, graph, prices, {}, own.answers.shown().step, sides);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));
-  if (point.baseline) all.baseline.emplace(answered(*point.baseline));
+  if (point.baseline()) all.baseline.emplace(answered(*point.baseline()));
   for (const Scenario& phase : point.phases_of_baseline()) all.baseline_phases.push_back(answered(phase));
   return make_point_report(point, all);
 }
@@ -179,7 +179,7 @@ TEST_CASE("a global batch is shared out among each point's workers") {
   CHECK(few.memory->activations == Bytes(32 * 85921512.0));
   CHECK(many.memory->activations == Bytes(16 * 85921512.0));
   // One worker takes 128 passes of 32.
-  CHECK(study.points[1].baseline->workload->accumulation == 128);
+  CHECK(study.points[1].baseline()->workload->accumulation == 128);
   // The document has the written values, so that it may be given other workers.
   const Json again = to_json(study.points[1].scenario)["workload"];
   CHECK(again["batch"] == 32);

@@ -55,7 +55,7 @@ TEST_CASE("time to an accuracy is known only for methods in the table") {
   CHECK_THAT(make_run_report(run, steps, last_phase(TopK{})).target, ContainsSubstring("which the run does not have"));
   // A run of several compressors is in the table by all their kinds.
   Scenario both = last_phase(TopK{});
-  both.other_compressors = {{{"fc.*"}, PowerSgd{}}, {{"*.bias"}, TopK{.ratio = 0.1}}};
+  both.other_compressors = std::vector<OtherCompressor>{{{"fc.*"}, PowerSgd{}}, {{"*.bias"}, TopK{.ratio = 0.1}}};
   CHECK(make_run_report(run, steps, both).target.empty());
   run.target->methods.push_back({"top-k+powersgd", {}, 4, Evidence::measured, "test"});
   CHECK(make_run_report(run, steps, both).to_target == plain.to_target);
@@ -133,5 +133,5 @@ TEST_CASE("each phase is the scenario with its own changes; the baseline has pha
   CHECK(std::holds_alternative<RatioCompressor>(point.phases[1].compressor));
   CHECK(std::holds_alternative<NoCompressor>(point.phases[0].compressor));
   REQUIRE(point.phases_of_baseline().size() == 1);
-  CHECK(point.baseline->run->phases.front().epochs == 3);
+  CHECK(point.baseline()->run->phases.front().epochs == 3);
 }

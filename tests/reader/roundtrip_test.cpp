@@ -235,7 +235,7 @@ Scenario random_scenario() {
       !std::holds_alternative<RatioCompressor>(s.compressor)) {
     s.codec.whole.reset();
     s.codec.min_elements = 0;
-    s.other_compressors = {
+    s.other_compressors = std::vector<OtherCompressor>{
         {{random_text(), "b"}, coin() ? Compressor(Fp16{}) : EightBit{.packing = random_value<Packing>({})}}};
   }
   s.evaluation = random_value<Evaluation>({});

@@ -8,6 +8,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/study/choose_points.hpp"
 #include "models/study/expansion.hpp"
@@ -51,7 +52,7 @@ TEST_CASE("a scenario without lists is a study of one point") {
   CHECK(study.description == "why");
   CHECK(study.axes.empty());
   CHECK(points(study) == Texts{""});
-  CHECK_FALSE(study.points[0].baseline);
+  CHECK_FALSE(study.points[0].baseline());
 }
 
 TEST_CASE("comments are left out") {
@@ -733,7 +734,7 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
       study_of(Changes{{"/workload", "resnet50-v100"},
                        {"/baseline", Json::parse(R"({"name": "fp16", "set": {"/workload/dtype": "fp16"}})")}});
   CHECK_FALSE(study.points[0].scenario.workload->timed_dtype);
-  CHECK(study.points[0].baseline->workload->timed_dtype == Dtype::fp32);
+  CHECK(study.points[0].baseline()->workload->timed_dtype == Dtype::fp32);
   // A dtype that the table leaves at its default.
   CHECK(study_of(Changes{}, {"/workload/dtype=bf16"}).points[0].scenario.workload->timed_dtype == Dtype::fp32);
   CHECK(study_of(Changes{}, {R"(/workload/dtype=["fp32","bf16"])"}).points[1].scenario.workload->timed_dtype ==
@@ -788,13 +789,13 @@ TEST_CASE("the baseline is the point with its set applied") {
        Json::parse(R"({"name": "two, ring", "set": {"/cluster/workers": 2, "/strategy": {"kind": "gossip"}}})")}});
   REQUIRE(study.points.size() == 4);
   for (const StudyPoint& point : study.points) {
-    REQUIRE(point.baseline);
+    REQUIRE(point.baseline());
     CHECK(point.scenario.baseline->name == "two, ring");
-    CHECK(point.baseline->cluster.workers == 2);
-    CHECK(std::holds_alternative<GossipStrategy>(point.baseline->strategy));
-    CHECK(point.baseline->cluster.link.bandwidth == point.scenario.cluster.link.bandwidth);
-    CHECK_FALSE(point.baseline->baseline);
-    CHECK(point.baseline->workload == point.scenario.workload);
+    CHECK(point.baseline()->cluster.workers == 2);
+    CHECK(std::holds_alternative<GossipStrategy>(point.baseline()->strategy));
+    CHECK(point.baseline()->cluster.link.bandwidth == point.scenario.cluster.link.bandwidth);
+    CHECK_FALSE(point.baseline()->baseline);
+    CHECK(point.baseline()->workload == point.scenario.workload);
   }
   CHECK(study.points[0].scenario.cluster.workers == 4);
 }
@@ -968,7 +969,7 @@ TEST_CASE("compressors of tensors by name are references too, and hold axes") {
        Json::parse(
            R"([{"tensors": ["fc.*"], "compressor": "top-k"}, {"tensors": ["layer4.*"], "compressor": {"from": "powersgd", "rank": [4, 8]}}])")}});
   CHECK(points(study) == Texts{"rank=4", "rank=8"});
-  const auto& others = study.points[1].scenario.other_compressors;
+  const auto others = others_of(study.points[1].scenario);
   REQUIRE(others.size() == 2);
   CHECK(others[0].tensors == Texts{"fc.*"});
   CHECK(others[0].compressor == Compressor(TopK{}));

@@ -56,7 +56,7 @@ std::string notes_of(const Scenario& scenario, const StepForecast& replay = {}) 
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{{}, replay};
   const PointReport report =
-      make_point_report({{}, scenario, {}, {}, {}, {}},
+      make_point_report({{}, scenario, {}, {}, {}},
                         {{workload, answers}, graph, summarise(scenario, graph, CachedPrices(scenario.cluster))});
   return fmt::format("{}", fmt::join(texts_of(report.notes), "; "));
 }

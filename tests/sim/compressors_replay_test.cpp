@@ -192,7 +192,7 @@ TEST_CASE("compressors of tensors by name: replay equals equations") {
   std::vector<Case> cases;
   const Compressor summed = Fp16{}, gathered = TopK{}, codes = EightBit{}, factors = PowerSgd{.rank = 2};
   const auto add = [&](Case one, const Compressor& other) {
-    one.scenario.other_compressors = {{{"b", "d"}, other}, {{"c"}, Qsgd{}}};
+    one.scenario.other_compressors = std::vector<OtherCompressor>{{{"b", "d"}, other}, {{"c"}, Qsgd{}}};
     one.what += fmt::format(", {} beside", name_of(other));
     cases.push_back(std::move(one));
   };
@@ -253,7 +253,7 @@ TEST_CASE("compressors of tensors by name: replay equals equations") {
     AllReduceStrategy ring{.exchange = {.grouping = Grouping::per_tensor}};
     ring.carrier = Carrier::in_collective;
     Case one = coded(p, ring, codes, "in-collective");
-    one.scenario.other_compressors = {{{"b", "d"}, Fp16{}}, {{"c"}, Qsgd{}}};
+    one.scenario.other_compressors = std::vector<OtherCompressor>{{{"b", "d"}, Fp16{}}, {{"c"}, Qsgd{}}};
     cases.push_back(std::move(one));
   }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);

@@ -31,7 +31,7 @@ bool is_estimate(const Scenario& scenario, const Comparison& both) {
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{both.equations, both.replay};
   const PointReport report =
-      make_point_report({{}, scenario, {}, {}, {}, {}},
+      make_point_report({{}, scenario, {}, {}, {}},
                         {{workload, answers}, graph, summarise(scenario, graph, CachedPrices(scenario.cluster))});
   return std::any_of(report.notes.begin(), report.notes.end(), [](const Note& note) {
     return note.text.find("the equations are an estimate here") != std::string::npos;

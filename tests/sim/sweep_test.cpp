@@ -239,7 +239,7 @@ TEST_CASE("a plan asks each question once, for any number of askers") {
   REQUIRE(plan.questions.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(plan.points[i].replays.at(&study.points[i].scenario) == i);
-    CHECK(plan.points[i].replays.at(&*study.points[i].baseline) == 0);
+    CHECK(plan.points[i].replays.at(study.points[i].baseline()) == 0);
   }
   const auto tasks = list_tasks(plan, {false, true, false});  // the second is known
   REQUIRE(tasks.size() == 2);
