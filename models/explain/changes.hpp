@@ -36,8 +36,9 @@ struct Change {
 ///   A transformer's loss fused, its norms, rotary positions and GELUs by a kernel each or by simple operations.
 ///   Variants that have other kernels. PyTorch's autocast, or none.
 /// - training. Every compressor with its defaults, small tensors uncompressed, one compressor for all, pipelining,
-///   local SGD, gossip, twice the accumulation or the global batch. Gradients reduced in a type that is no wider than theirs. With shapes in the layer table: its factorized
-///   variants, smaller operands that the profile knows, and twice the batch.
+///   local SGD, gossip, twice the accumulation or the global batch. Gradients reduced in a type that is no wider than
+///   theirs. With shapes in the layer table: its factorized variants, smaller operands that the profile knows, and
+///   twice the batch.
 std::vector<Change> changes_of(const Scenario& scenario);
 
 /// Further changes that need less memory for the same training. Passes have a half, a quarter and so on of the batch.
