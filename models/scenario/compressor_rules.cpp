@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_rules.hpp"
@@ -116,7 +117,14 @@ class CompressorChecker {
     const auto free =
         std::find_if(workload_->gradients.begin(), workload_->gradients.end(),
                      [&](const Gradient& gradient) { return compressor_of(s_.codec, others_of(s_), gradient) == 0; });
-    fault(fmt::format("/other_compressors/{}/tensors", index_ - 1), "patterns without a tensor",
+    const std::vector<std::string>& patterns = others_of(s_)[index_ - 1].tensors;
+    const bool any_match = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return std::any_of(workload_->gradients.begin(), workload_->gradients.end(),
+                         [&](const Gradient& gradient) { return matches(pattern, gradient); });
+    });
+    fault(fmt::format("/other_compressors/{}/tensors", index_ - 1),
+          any_match ? fmt::format("{}, whose tensors stay whole or are in an entry before", Json(patterns).dump())
+                    : fmt::format("{}, which no tensor's name matches", Json(patterns).dump()),
           "the name of a tensor that is not whole and that no entry before has",
           free == workload_->gradients.end() ? "leave the entry out" : fmt::format("such as \"{}\"", free->name));
   }
