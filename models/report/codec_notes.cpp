@@ -1,6 +1,5 @@
 #include "models/report/codec_notes.hpp"
 
-#include <algorithm>
 #include <set>
 #include <span>
 #include <string_view>
@@ -51,8 +50,7 @@ CountText text_of(const TensorCount& count, const Workload& workload) {
 void add_dead_patterns(const std::string& place, const std::vector<std::string>& patterns, const Workload& workload,
                        Notes& notes) {
   for (const std::string& pattern : patterns)
-    if (std::none_of(workload.gradients.begin(), workload.gradients.end(),
-                     [&](const Gradient& gradient) { return matches(pattern, gradient); }))
+    if (!matches_any(pattern, workload))
       notes.push_back({NoteCode::no_effect, fmt::format("{}: no tensor's name matches \"{}\"; the first is \"{}\"",
                                                         place, pattern, workload.gradients.front().name)});
 }

@@ -118,10 +118,8 @@ class CompressorChecker {
         std::find_if(workload_->gradients.begin(), workload_->gradients.end(),
                      [&](const Gradient& gradient) { return compressor_of(s_.codec, others_of(s_), gradient) == 0; });
     const std::vector<std::string>& patterns = others_of(s_)[index_ - 1].tensors;
-    const bool any_match = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-      return std::any_of(workload_->gradients.begin(), workload_->gradients.end(),
-                         [&](const Gradient& gradient) { return matches(pattern, gradient); });
-    });
+    const bool any_match = std::any_of(patterns.begin(), patterns.end(),
+                                       [&](const std::string& one) { return matches_any(one, *workload_); });
     fault(fmt::format("/other_compressors/{}/tensors", index_ - 1),
           any_match ? fmt::format("{}, whose tensors stay whole or are in an entry before", Json(patterns).dump())
                     : fmt::format("{}, which no tensor's name matches", Json(patterns).dump()),

@@ -22,6 +22,11 @@ bool matches(const std::string& pattern, const Gradient& tensor) {
   return fnmatch(pattern.c_str(), tensor.name.c_str(), FNM_EXTMATCH) == 0;
 }
 
+bool matches_any(const std::string& pattern, const Workload& workload) {
+  return std::any_of(workload.gradients.begin(), workload.gradients.end(),
+                     [&](const Gradient& gradient) { return matches(pattern, gradient); });
+}
+
 bool stays_whole(const CodecSettings& codec, const Gradient& tensor) {
   if (tensor.elements < codec.min_elements || (codec.whole_vectors && tensor.dims.size() == 1)) return true;
   return codec.whole && matches_one(*codec.whole, tensor);

@@ -14,6 +14,8 @@ namespace stepcast {
 
 /// Whether a tensor's name matches a pattern. * stands for any characters, ? for one, !(a|b) for all but a and b.
 bool matches(const std::string& pattern, const Gradient& tensor);
+/// Whether it matches the name of any of the workload's tensors.
+bool matches_any(const std::string& pattern, const Workload& workload);
 
 /// Whether the codec leaves this tensor as it is: by its elements, its dimensions or its name.
 bool stays_whole(const CodecSettings& codec, const Gradient& tensor);
