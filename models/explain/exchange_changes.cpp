@@ -78,9 +78,8 @@ class ExchangeChanges {
     }
     // Asynchronous servers use gradients of other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
-    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1 &&
-        std::holds_alternative<NoCompressor>(s_.compressor))
-      changes_.add(kExecution, "summed inside machines first", here, &X::sum_in_machine, true);
+    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1)
+      sums(here);
     changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
                           AllReduceStrategy{.exchange = x.exchange});
     if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
@@ -274,14 +273,25 @@ class ExchangeChanges {
       changes_.add(kExecution, "overlap with back-propagation", here, &Exchange::overlap, true);
   }
 
-  /// Plain gradients alone have parts. ByteScheduler and BytePS cut tensors into parts of about this size (recalled).
+  /// Sums in machines before servers. A compressor encodes the sums.
+  void sums(const Place<ParameterServerStrategy>& here) {
+    const bool compresses = !std::holds_alternative<NoCompressor>(s_.compressor);
+    Settings set{setting(here, &ParameterServerStrategy::sum_in_machine, true)};
+    if (compresses) set.push_back(setting(codec_of(s_), &CodecSettings::scope, CodecScope::machines));
+    changes_.add(compresses ? kTraining : kExecution,
+                 compresses ? "summed inside machines, compressed between them" : "summed inside machines first",
+                 std::move(set));
+  }
+
+  /// ByteScheduler and BytePS cut tensors into parts of about this size (recalled). Parts are compressed by themselves.
   void priorities(const Place<Exchange>& here) {
     const Exchange& x = here.part;
-    if (x.priority || x.grouping == Grouping::whole_model || !std::holds_alternative<NoCompressor>(s_.compressor))
-      return;
+    if (x.priority || x.grouping == Grouping::whole_model) return;
+    const bool compresses = !std::holds_alternative<NoCompressor>(s_.compressor);
     Settings set{setting(here, &Exchange::priority, true)};
     if (!x.partition) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
-    changes_.add(kExecution, "parts of the first layers first", std::move(set));
+    changes_.add(compresses && !x.partition ? kTraining : kExecution, "parts of the first layers first",
+                 std::move(set));
   }
 
   template <class Kind>

@@ -62,10 +62,12 @@ bool needs_another_algorithm(const Scenario& scenario, const Compressor& compres
   return !traits_of(compressor, scenario.workload->dtype).summable;
 }
 
-/// Whether groups of sharded state are machines, between which alone gradients may be compressed.
-bool sharded_inside_machines(const Scenario& scenario) {
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+/// Whether the strategy has sums of machines, or of groups that are machines, so that these alone may be compressed.
+bool sums_in_machines(const Scenario& scenario) {
   const int p = scenario.cluster.workers, m = host_costs(scenario.cluster).workers_of_machine;
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return servers->sum_in_machine && m > 1;
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   return sharded && sharded->group(p) < p && sharded->group(p) == m;
 }
 
@@ -78,7 +80,7 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       return;
     std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
     Settings set{{"/compressor", {{"kind", Part::kind}}}};
-    if (Part::kind != NoCompressor::kind && sharded_inside_machines(scenario) &&
+    if (Part::kind != NoCompressor::kind && sums_in_machines(scenario) &&
         scenario.codec.scope != CodecScope::machines) {
       what += ", between machines";
       set.push_back(setting(codec_of(scenario), &CodecSettings::scope, CodecScope::machines));

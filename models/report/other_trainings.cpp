@@ -49,10 +49,15 @@ std::string compression_of(const Scenario& scenario) {
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
   const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
-  return fmt::format("{} {} {}{} {} {} {} {}", write_value(scenario.compressor).dump(),
+  // Parts are compressed by themselves.
+  const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
+  const auto partition = server       ? server->exchange.partition
+                         : all_reduce ? all_reduce->exchange.partition
+                                      : std::nullopt;
+  return fmt::format("{} {} {}{} {} {} {} {} {}", write_value(scenario.compressor).dump(),
                      write_value(scenario.other_compressors).dump(), again, twice ? " two-hop" : "",
                      summed_workers(scenario), scenario.codec.min_elements, scenario.codec.whole_vectors,
-                     write_value(scenario.codec.whole).dump());
+                     write_value(scenario.codec.whole).dump(), write_value(partition).dump());
 }
 
 std::string types_of(const Scenario& scenario) {

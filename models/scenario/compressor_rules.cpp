@@ -142,9 +142,13 @@ class CompressorChecker {
     if (std::holds_alternative<GossipStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy gossip",
             "\"workers\": the workers of a machine have parameters of their own, and no sum of them is sent");
-    if (std::holds_alternative<ParameterServerStrategy>(s_.strategy))
-      fault("/codec/scope", "\"machines\" with strategy parameter-server",
-            "\"workers\": servers get each worker's message", "use strategy all-reduce");
+    if (const auto* servers = std::get_if<ParameterServerStrategy>(&s_.strategy); servers && !servers->sum_in_machine)
+      fault("/codec/scope", "\"machines\" without sum_in_machine", "\"workers\": servers get each worker's message",
+            "set /strategy/sum_in_machine to true");
+    if (const auto* x = std::get_if<AllReduceStrategy>(&s_.strategy); x && x->exchange.priority)
+      fault("/codec/scope", "\"machines\" with priority",
+            "\"workers\": sums in machines and messages between them share links, in the order of back-propagation",
+            "use strategy parameter-server with sum_in_machine, whose pushes go by priority");
   }
 
   void check_carrier(Carrier carrier, const CollectiveChoice& choice) {

@@ -110,9 +110,9 @@ class StrategyChecker {
     if (p > g && p % g != 0)
       fault("/strategy/sum_in_machine", fmt::format("true with {} workers on machines of {}", p, g),
             "as many workers on each", fmt::format("use a multiple of {} workers", g));
-    if (!std::holds_alternative<NoCompressor>(s_.compressor))
-      fault("/strategy/sum_in_machine", "true with a compressor",
-            "compressor none: stepcast does not compress between machines alone");
+    if (g > 1 && !std::holds_alternative<NoCompressor>(s_.compressor) && s_.codec.scope == CodecScope::workers)
+      fault("/codec/scope", "\"workers\" with sum_in_machine",
+            "\"machines\": the sums of a machine are compressed, not each worker's gradients");
   }
 
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
@@ -144,9 +144,9 @@ class StrategyChecker {
   /// Parts, and their order by priority.
   void check_parts(const Exchange& x) {
     if (!x.partition && !x.priority) return;
-    if (!std::holds_alternative<NoCompressor>(s_.compressor))
-      fault(x.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition", "set with a compressor",
-            "compressor none: parts are of plain gradients");
+    if (const auto* local = std::get_if<QsparseLocalSgd>(&s_.compressor); x.priority && local && local->local_steps > 1)
+      fault("/strategy/exchange/priority", fmt::format("true with {} local steps", local->local_steps),
+            "false: only the first of them waits for parameters");
     if (x.priority && x.grouping == Grouping::whole_model)
       fault("/strategy/exchange/priority", "true with grouping whole-model",
             "per-tensor, per-block or bucketed: layers that wait for their own gradients");
@@ -164,7 +164,6 @@ class StrategyChecker {
       fault(field, fmt::format("set with {} consistency", name_of(x.consistency)), "synchronous servers");
     if (x.balance == ShardBalance::greedy && x.shards > 1)
       fault(field, "set with balance greedy", "split: every part is cut evenly over all shards");
-    if (x.two_way) fault(field, "set with two_way", "two_way false: servers update");
   }
 
   void too_many_passes(const char* with, int most) {

@@ -7,10 +7,11 @@
 // the first H - 1 of H steps only compute and update. With codec scope machines, sums inside machines come before the
 // first encoding (machine_sums.hpp).
 //
-// With `partition`, a bucket is exchanged in parts. With `priority`, the first layers' parts go first among those that
-// are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or its
-// negotiation, whichever is longer. The next step's forward pass runs by buckets, each after its own update. All of a
-// step's parts end before the next backward pass begins, so parts of two steps never compete.
+// With `partition`, a bucket is encoded and exchanged in parts. With `priority`, the first layers' parts go first among
+// those that are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or
+// its negotiation, whichever is longer. Later stages of a part are encoded after back-propagation. The next step's
+// forward pass runs by buckets, each after its own decoding and update. All of a step's parts end before the next
+// backward pass begins, so parts of two steps never compete.
 #include <algorithm>
 #include <utility>
 
@@ -35,45 +36,94 @@ double slowdown_of(bool overlap, const Cluster& cluster) {
   return overlap && cluster.workers > 1 ? cluster.stack.backward_slowdown : 1.0;
 }
 
-/// The exchange of each bucket, uncompressed.
-std::vector<CodedExchange> exchanges_in_parts(StepGraph& graph, const GraphInput& input,
-                                              const std::vector<Bucket>& buckets, const AllReduceStrategy& strategy) {
-  std::vector<CodedExchange> all(buckets.size(),
-                                 {.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}});
-  for (const auto& [bucket, bytes] : parts_of(buckets, strategy.exchange)) {
-    all[bucket].stages.front().collectives.push_back(
-        input.prices.decide(Operation::all_reduce, strategy.collective, bytes, input.synchronous_workers()));
-    graph.payload += bytes;
+/// The exchange of each part.
+std::vector<CodedExchange> exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
+                                     const std::vector<BucketPart>& parts, const AllReduceStrategy& strategy,
+                                     Carrier carrier) {
+  if (!std::holds_alternative<NoCompressor>(input.compressor()))
+    return coded_exchanges(graph, input, buckets, parts, false, strategy.collective, carrier);
+  std::vector<CodedExchange> all;
+  for (const BucketPart& part : parts) {
+    const CollectiveCall call =
+        input.prices.decide(Operation::all_reduce, strategy.collective, part.bytes, input.synchronous_workers());
+    all.push_back({.stages = {{{}, {call}}}, .decode = {}, .payload = part.bytes, .assumed = {}});
+    graph.payload += part.bytes;
   }
   return all;
 }
 
-StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input) {
+/// The time of a stage's messages, each its price or its negotiation.
+Seconds messages_time(const CodedStage& stage, const StepGraph& graph, const GraphInput& input) {
+  Seconds sum{};
+  for (const CollectiveCall& call : stage.collectives)
+    sum += std::max(exchange_price(CollectiveWork{call}, graph, input.prices).total(), input.negotiation());
+  return sum;
+}
+
+/// A stage of a part's messages.
+struct StageTurn {
+  std::size_t part = 0, stage = 0;
+};
+
+/// The stages of all parts, by priority, in an isolated step.
+/// @param ready  by part, the time at which it may be sent
+/// @param end    of the backward pass and all first encodings
+std::vector<StageTurn> order_of_stages(const StepGraph& graph, const GraphInput& input,
+                                       const std::vector<BucketPart>& parts, const std::vector<CodedExchange>& coded,
+                                       const std::vector<Seconds>& ready, Seconds end) {
+  std::vector<StageTurn> all;
+  std::vector<Turn> turns;
+  const auto add_turn = [&](const StageTurn& at, Seconds from) {
+    all.push_back(at);
+    return Turn{from, messages_time(coded[at.part].stages[at.stage], graph, input), parts[at.part].bucket};
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) turns.push_back(add_turn({i, 0}, ready[i]));
+  const auto next = [&](std::size_t turn, Seconds sent) -> std::optional<Turn> {
+    const StageTurn following{all[turn].part, all[turn].stage + 1};
+    const std::vector<CodedStage>& stages = coded[following.part].stages;
+    if (following.stage == stages.size()) return {};
+    const CodedStage& stage = stages[following.stage];
+    const Seconds time = stage.sum + stage.encode;
+    return add_turn(following, time > Seconds{} ? std::max(sent, end) + time : sent);
+  };
+  std::vector<StageTurn> order;
+  for (const std::size_t turn : order_by_priority(turns, next)) order.push_back(all[turn]);
+  return order;
+}
+
+StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input, Carrier carrier) {
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute"), communication = graph.add_stream("communication");
+  const StreamId codec = add_codec_stream(graph, compute, input);
   const bool overlap = strategy.exchange.overlap;
   const std::vector<Bucket> buckets = make_buckets(input.workload, strategy.exchange);
+  const std::vector<BucketPart> parts = parts_of(buckets, strategy.exchange.partition);
+  const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
+  std::vector<BucketUse> use(buckets.size());
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    use[b].update = input.workload.update * (buckets[b].bytes / input.workload.gradient_bytes);
+  for (std::size_t i = 0; i < parts.size(); ++i) use[parts[i].bucket].decode += coded[i].decode;
   const std::vector<TaskId> first_use =
-      add_forward_by_buckets(graph, compute, input.workload, buckets, input.workload.update);
+      add_forward_by_buckets(graph, {compute, codec, communication}, input, buckets, use);
+  const TaskId forward_end = static_cast<TaskId>(graph.tasks.size());
   const double slowdown = slowdown_of(overlap, input.cluster);
   const BackwardPass backward =
-      add_backward(graph, compute, compute, input, buckets, slowdown, std::vector<Seconds>(buckets.size()));
-  const std::vector<Part> parts = parts_of(buckets, strategy.exchange);
+      add_backward(graph, compute, codec, input, buckets, slowdown, parts, first_encodes(coded));
+  // The GPU's times without exchange.
+  std::vector<Seconds> ends(graph.tasks.size());
+  Seconds end{};
+  for (std::size_t task = static_cast<std::size_t>(forward_end); task < graph.tasks.size(); ++task)
+    ends[task] = end += std::get<ComputeWork>(graph.tasks[task].work).duration;
   std::vector<Seconds> ready;
-  for (Seconds end{}; const Bucket& bucket : buckets) ready.push_back(end += bucket.gap * slowdown);
-  std::vector<CollectiveWork> work;
-  std::vector<Turn> turns;
-  for (const auto& [bucket, bytes] : parts) {
-    graph.payload += bytes;
-    work.push_back({input.prices.decide(Operation::all_reduce, strategy.collective, bytes)});
-    const Seconds exchange = exchange_price(work.back(), graph, input.prices).total();
-    turns.push_back({overlap ? ready[bucket] : Seconds{}, std::max(exchange, input.negotiation()), bucket});
+  std::vector<TaskId> last;
+  for (const TaskId task : backward.ready) {
+    last.push_back(task);
+    ready.push_back(overlap ? ends[task] : std::max(ends[task], ends[backward.end]));
   }
-  for (const std::size_t part : order_by_priority(turns)) {
-    const TaskId task =
-        add_negotiated(graph, communication, numbered("all-reduce", part, parts.size()), work[part].call,
-                       input.negotiation(), {overlap ? backward.ready[parts[part].bucket] : backward.end});
-    graph.depend(first_use[parts[part].bucket], task, 1);
+  for (const auto& [part, stage] : order_of_stages(graph, input, parts, coded, ready, end)) {
+    last[part] = add_stage(graph, communication, codec, coded, part, stage, input.negotiation(), last[part],
+                           overlap || last[part] == backward.end ? kNoTask : backward.end);
+    if (stage + 1 == coded[part].stages.size()) graph.depend(first_use[parts[part].bucket], last[part], 1);
   }
   return graph;
 }
@@ -85,12 +135,9 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const StreamId codec = add_codec_stream(graph, compute, input);
   const Exchange& exchange = strategy.exchange;
   const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
-  const auto buckets = make_buckets(input.workload, exchange);
-
-  const std::vector<CodedExchange> coded =
-      std::holds_alternative<NoCompressor>(input.compressor())
-          ? exchanges_in_parts(graph, input, buckets, strategy)
-          : coded_exchanges(graph, input, buckets, false, strategy.collective, carrier);
+  const std::vector<Bucket> buckets = make_buckets(input.workload, exchange);
+  const std::vector<BucketPart> parts = parts_of(buckets, exchange.partition);
+  const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
   graph.local_steps = local_steps(input.compressor());
   const TaskId local = graph.local_steps > 1
                            ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()
@@ -99,11 +146,20 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const double slowdown = slowdown_of(overlap, input.cluster);
   std::vector<TaskId> exchanged;
   if (!coded.empty() && coded.front().sum) {
-    const std::vector<TaskId> ready =
-        add_summed_backward(graph, compute, communication, codec, input, buckets, slowdown, coded, overlap);
+    std::vector<SummedPart> summed;
+    for (const CodedExchange& part : coded)
+      summed.push_back({*part.sum, part.stages.front().encode, messages_time(part.stages.front(), graph, input)});
+    SummedBackward backward(graph, {compute, communication, codec}, input, buckets, parts, std::move(summed),
+                            {slowdown, overlap, true, input.negotiation()});
+    std::vector<TaskId> ready;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      ready.push_back(
+          add_stage(graph, communication, codec, coded, i, 0, input.negotiation(), backward.add_until_ready(i)));
+    backward.add_rest();
     exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(), ready, kNoTask, 1);
   } else {
-    const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
+    const BackwardPass backward =
+        add_backward(graph, compute, codec, input, buckets, slowdown, parts, first_encodes(coded));
     exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(), backward.ready,
                               overlap ? kNoTask : backward.end);
   }
@@ -114,9 +170,9 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
 }  // namespace
 
 StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& input) {
-  if (strategy.exchange.priority) return by_priority(strategy, input);
-  return with_cheapest_carrier(input, strategy.carrier,
-                               [&](Carrier carrier) { return by_carrier(strategy, input, carrier); });
+  return with_cheapest_carrier(input, strategy.carrier, [&](Carrier carrier) {
+    return strategy.exchange.priority ? by_priority(strategy, input, carrier) : by_carrier(strategy, input, carrier);
+  });
 }
 
 }  // namespace stepcast

@@ -28,13 +28,13 @@ class AsynchronousExchange {
     std::vector<TaskId> pushed_before, copied_in;
     for (std::size_t b = 0; b < count; ++b) {
       ShardCopy out, in;
-      for (const CodedPart& part : step_.coded[b].parts) {
+      for (const CodedPart& part : step_.coded[b].shards) {
         out.shard_bytes.push_back(part.push);
         in.shard_bytes.push_back(part.pull);
       }
       const TaskId copied_out =
           step_.graph.add_task({numbered("copy out", b, count), Phase::exchange, std::move(out), copy_out});
-      step_.depend_on_ready(copied_out, b);
+      step_.depend_on_ready(copied_out, step_.ready(b));
       for (const TaskId push : pushed_before) step_.graph.depend(copied_out, push);
       auto [pushed, pulled] = exchange_with_each(b, copied_out);
       pushed_before = std::move(pushed);
@@ -58,7 +58,7 @@ class AsynchronousExchange {
   };
 
   [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const {
-    return step_.parts[bucket][shard].bytes > Bytes{};
+    return step_.shares[bucket][shard].bytes > Bytes{};
   }
 
   /// Adds a bucket's pushes to all shards, the shards' work and their answers.
@@ -72,13 +72,13 @@ class AsynchronousExchange {
         step_.graph.depend(task, before);
         return task;
       };
-      const CodedPart& part = step_.coded[b].parts[j];
+      const CodedPart& part = step_.coded[b].shards[j];
       const int shard = static_cast<int>(j);
       all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{ShardExchange::push, shard, part.push},
                                lines_[j].push, copied_out));
       const TaskId served =
           add("serve", Phase::serve,
-              ShardServe{shard, part.sum + step_.update_time(step_.parts[b][j].bytes), part.push + part.pull},
+              ShardServe{shard, part.sum + step_.update_time(step_.shares[b][j].bytes), part.push + part.pull},
               lines_[j].serve, all.pushed.back());
       all.pulled.push_back(
           add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));

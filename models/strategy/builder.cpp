@@ -73,24 +73,33 @@ Seconds forward_time(const Workload& workload, const std::vector<Bucket>& bucket
                                 : std::max(Seconds{}, workload.forward - of(0, buckets[i].first));
 }
 
-std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, const Workload& workload,
-                                           const std::vector<Bucket>& buckets, Seconds update) {
-  std::vector<TaskId> first(buckets.size());
+std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& streams, const GraphInput& input,
+                                           const std::vector<Bucket>& buckets, const std::vector<BucketUse>& use) {
+  const Workload& workload = input.workload;
+  std::vector<TaskId> first(buckets.size(), kNoTask);
   ++graph.micro_batches;
   for (std::size_t i = buckets.size(); i-- > 0;) {
-    const auto add = [&](const char* name, Phase phase, Seconds time) {
-      return graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, compute});
+    std::vector<TaskId> before;
+    const auto add = [&](const char* name, Phase phase, Seconds time, StreamId stream) {
+      const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, stream});
+      for (const TaskId needed : before) graph.depend(task, needed);
+      if (first[i] == kNoTask) first[i] = task;
+      before = {task};
     };
-    if (update > Seconds{})
-      first[i] = add("update", Phase::update, update * (buckets[i].bytes / workload.gradient_bytes));
-    const TaskId task = add("forward", Phase::forward, forward_time(workload, buckets, i));
-    if (update == Seconds{}) first[i] = task;
+    if (use[i].decode > Seconds{}) add("decode", Phase::decode, use[i].decode, streams.codec);
+    std::vector<TaskId> gathered;
+    for (const CollectiveCall& call : use[i].spread)
+      gathered.push_back(
+          add_negotiated(graph, streams.spread, numbered("gather in machines", i, buckets.size()), call, {}, before));
+    if (!gathered.empty()) before = gathered;
+    if (use[i].update > Seconds{}) add("update", Phase::update, use[i].update, streams.compute);
+    add("forward", Phase::forward, forward_time(workload, buckets, i), streams.compute);
   }
   if (const int more = workload.accumulation - 1; more > 0) {
-    add_for_each(graph, compute, "backward", Phase::backward, workload.backward, 1);
-    if (more > 1) add_passes(graph, compute, workload, more - 1);
+    add_for_each(graph, streams.compute, "backward", Phase::backward, workload.backward, 1);
+    if (more > 1) add_passes(graph, streams.compute, workload, more - 1);
     ++graph.micro_batches;
-    add_for_each(graph, compute, "forward", Phase::forward, workload.forward, 1);
+    add_for_each(graph, streams.compute, "forward", Phase::forward, workload.forward, 1);
   }
   return first;
 }
@@ -121,24 +130,26 @@ TaskId BackPropagation::add_next() {
 }
 
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
-                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode) {
+                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<BucketPart>& parts,
+                          const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
     if (encode[i] == Seconds{}) return after;
     const TaskId task =
-        graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
+        graph.add_task({numbered("encode", i, parts.size()), Phase::encode, ComputeWork{encode[i]}, codec});
     graph.depend(task, after);
     return task;
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const TaskId task = tasks.add_next();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool first = i == 0 || parts[i].bucket != parts[i - 1].bucket;
+    const TaskId task = first ? tasks.add_next() : tasks.last();
     backward.ready.push_back(input.codec.overlap ? add_encode(i, task) : task);
   }
   if (tasks.has_next()) tasks.add_next();
   backward.end = tasks.last();
   if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor()))
-    for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
+    for (std::size_t i = 0; i < parts.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
 }
 

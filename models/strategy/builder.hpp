@@ -10,6 +10,7 @@
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/strategy/parts.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
 
@@ -82,15 +83,25 @@ TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload)
 /// too.
 Seconds forward_time(const Workload& workload, const std::vector<Bucket>& buckets, std::size_t i);
 
-/// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the
-/// bucket's update, which takes `update` times the bucket's share of all bytes (no task if zero). Returns for each
-/// bucket the first task that needs its gradients of the step before.
-std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, StreamId compute, const Workload& workload,
-                                           const std::vector<Bucket>& buckets, Seconds update);
+/// A bucket's sums of the step before, on their way to the bucket's layers.
+struct BucketUse {
+  Seconds decode{};
+  std::vector<CollectiveCall> spread{};  ///< inside machines, after decoding
+  Seconds update{};
+};
+struct UseStreams {
+  StreamId compute = kNoStream, codec = kNoStream, spread = kNoStream;
+};
+
+/// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the use
+/// of the bucket's sums of the step before; what takes no time has no task. Returns for each bucket the first task that
+/// needs these sums.
+std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& streams, const GraphInput& input,
+                                           const std::vector<Bucket>& buckets, const std::vector<BucketUse>& use);
 
 /// The backward pass, including the encoding of its gradients.
 struct BackwardPass {
-  std::vector<TaskId> ready;  ///< for each bucket, the task after which it may be sent
+  std::vector<TaskId> ready;  ///< for each part of a bucket, the task after which it may be sent
   TaskId end = 0;             ///< the last task of back-propagation
 };
 
@@ -116,10 +127,11 @@ class BackPropagation {
   TaskId last_ = kNoTask;
 };
 
-/// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket is
-/// encoded as soon as it is ready, or after all are ready (encode[i], no task if zero).
+/// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket's parts
+/// are encoded as soon as it is ready, or after all are ready (encode[i] for parts[i], no task if zero).
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
-                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
+                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<BucketPart>& parts,
+                          const std::vector<Seconds>& encode);
 
 /// Adds a collective. If the stack negotiates, it first adds the negotiation, on a stream of its own, after `ready`.
 /// Returns the collective's task.

@@ -18,12 +18,12 @@ CollectiveCall call(const GraphInput& input, Operation operation, const Collecti
                              between_groups(input.summed_workers(), input.cluster.workers));
 }
 
-/// The share of a group of tensors that each of g workers compresses.
-std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int g) {
-  if (g == 1) return group;
+/// One of `pieces` equal shares of a group of tensors.
+std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int pieces) {
+  if (pieces == 1) return group;
   if (class_of(method.compressor) != CompressorClass::low_rank && !works_on_matrices(method.compressor))
-    return {slice_of(group, g)};
-  for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + g - 1) / g;
+    return {slice_of(group, pieces)};
+  for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + pieces - 1) / pieces;
   return group;
 }
 
@@ -41,16 +41,16 @@ std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) 
 /// The exchange of the tensors that one method compresses.
 class Exchanges {
  public:
-  /// @param group  tensors of which each worker compresses its share
-  Exchanges(const GraphInput& input, const Method& method, const std::vector<Tensor>& group,
+  /// @param group  tensors of which each worker compresses 1/pieces at a time
+  Exchanges(const GraphInput& input, const Method& method, const std::vector<Tensor>& group, int pieces,
             const CollectiveChoice& choice)
       : input_(input),
         method_(method),
-        group_(share_of(method, group, input.summed_workers())),
+        group_(share_of(method, group, pieces)),
         choice_(choice),
         p_(input.cluster.workers / input.summed_workers()),
         plan_(plan_of(method, group_, p_)),
-        whole_(whole_time(method, group, input.summed_workers())) {}
+        whole_(whole_time(method, group, pieces)) {}
 
   CodedExchange by(Carrier carrier) const {
     CodedExchange exchange;
@@ -150,10 +150,10 @@ namespace {
 
 /// The exchange of compressed messages, without collectives inside machines.
 CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
-                                Carrier carrier) {
-  const int g = input.summed_workers();
+                                Carrier carrier, int parts) {
+  const int pieces = input.summed_workers() * parts;
   if (const auto known = by_bytes(input.compressor())) {
-    const Bytes share = bucket.bytes / g, wire = share / known->ratio;
+    const Bytes share = bucket.bytes / pieces, wire = share / known->ratio;
     return {.stages = {{share * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}},
             .decode = share * known->decode_cost,
             .payload = wire,
@@ -162,12 +162,12 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
   const Chosen chosen = choose(input, bucket, cut);
   CodedExchange exchange{.stages = {CodedStage{}}, .decode = {}, .payload = {}, .assumed = {}};
   for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    join(exchange, Exchanges(input, method, tensors, choice).by(carrier));
+    join(exchange, Exchanges(input, method, tensors, pieces, choice).by(carrier));
   });
   if (chosen.whole > Bytes{}) {
     std::vector<CollectiveCall>& first = exchange.stages.front().collectives;
-    first.insert(first.begin(), call(input, Operation::all_reduce, choice, chosen.whole / g));
-    exchange.payload += chosen.whole / g;
+    first.insert(first.begin(), call(input, Operation::all_reduce, choice, chosen.whole / pieces));
+    exchange.payload += chosen.whole / pieces;
   }
   return exchange;
 }
@@ -175,17 +175,17 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
 }  // namespace
 
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
-                             Carrier carrier) {
+                             Carrier carrier, int parts) {
   const int g = input.summed_workers(), p = input.cluster.workers;
+  const Bytes bytes = bucket.bytes / parts;
   if (g == p && p > 1)
-    return {.stages = {{{}, {input.prices.decide(Operation::all_reduce, choice, bucket.bytes)}}},
+    return {.stages = {{{}, {input.prices.decide(Operation::all_reduce, choice, bytes)}}},
             .decode = {},
-            .payload = bucket.bytes,
+            .payload = bytes,
             .assumed = ""};
-  CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier);
+  CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier, parts);
   if (g == 1) return exchange;
-  if (!input.islands)
-    exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bucket.bytes, inside_groups(g, p));
+  if (!input.islands) exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bytes, inside_groups(g, p));
   const CollectiveChoice inside =
       input.islands ? fitted(input.islands->collective, Operation::all_gather) : CollectiveChoice{};
   exchange.spread = input.prices.decide(Operation::all_gather, inside, bucket.bytes, inside_groups(g, p));
@@ -207,99 +207,105 @@ void join(CodedExchange& to, CodedExchange other) {
 }
 
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
-                                           Carrier carrier) {
+                                           const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
+                                           bool cut, const CollectiveChoice& choice, Carrier carrier) {
   std::vector<CodedExchange> coded;
-  for (const Bucket& bucket : buckets) {
-    coded.push_back(coded_exchange(input, bucket, cut, choice, carrier));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool again = i > 0 && parts[i].bucket == parts[i - 1].bucket;
+    coded.push_back(again ? coded.back()
+                          : coded_exchange(input, buckets[parts[i].bucket], cut, choice, carrier, parts[i].of));
     graph.payload += coded.back().payload;
     join_assumptions(graph.assumed, coded.back().assumed);
   }
   return coded;
 }
 
-std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
+std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts) {
   std::vector<Seconds> encode;
-  for (const CodedExchange& bucket : buckets) encode.push_back(bucket.stages.front().encode);
+  for (const CodedExchange& part : parts) encode.push_back(part.stages.front().encode);
   return encode;
 }
 
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
-  const CodedStage& stage = buckets[i].stages[s];
+  const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
     if (s == 0 || time == Seconds{}) return;
-    const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, codec});
+    const TaskId task = graph.add_task({numbered(name, i, parts.size()), phase, ComputeWork{time}, codec});
     if (ready != kNoTask) graph.depend(task, ready);
     ready = task;
   };
   compute("decode and add", Phase::decode, stage.sum);
   compute("encode again", Phase::encode, stage.encode);
   for (const CollectiveCall& call : stage.collectives)
-    ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, buckets.size()), call,
+    ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, parts.size()), call,
                            negotiation, known({ready, end}));
   return ready;
 }
 
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t buckets, Seconds negotiation, TaskId ready) {
+                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready) {
   if (!call) return ready;
-  return add_negotiated(graph, communication, numbered(name, i, buckets), *call, negotiation, known({ready}));
+  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known({ready}));
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& buckets, Seconds negotiation,
+                                  const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::size_t stages = 0;
   std::vector<Seconds> decode;
-  for (const CodedExchange& bucket : buckets) {
-    stages = std::max(stages, bucket.stages.size());
-    decode.push_back(bucket.decode);
+  for (const CodedExchange& part : parts) {
+    stages = std::max(stages, part.stages.size());
+    decode.push_back(part.decode);
   }
   for (std::size_t s = first; s < stages; ++s)
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      if (s < buckets[i].stages.size())
-        ready[i] = add_stage(graph, communication, codec, buckets, i, s, negotiation, ready[i], end);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (s < parts[i].stages.size())
+        ready[i] = add_stage(graph, communication, codec, parts, i, s, negotiation, ready[i], end);
   std::vector<TaskId> done = add_decode(graph, codec, decode, ready);
   for (std::size_t i = 0; i < done.size(); ++i)
     done[i] =
-        add_inside(graph, communication, "gather in machines", buckets[i].spread, i, done.size(), negotiation, done[i]);
+        add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, done[i]);
   return done;
 }
 
-CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma) {
+CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
+                     SecondsPerByte gamma) {
   CodedPart coded;
+  const double added = messages.added, shares = messages.shares;
+  const Bytes dense = part.bytes / messages.pieces;
   if (const auto known = by_bytes(input.compressor())) {
-    const Bytes whole = part.bytes / part.share;
+    const Bytes whole = dense / part.share;
     coded.encode = whole * known->encode_cost;
-    coded.push = part.bytes / known->ratio;
-    coded.pull = two_way ? coded.push : part.bytes;
-    coded.sum = coded.push * gamma * static_cast<double>(messages) + part.bytes * known->decode_cost;
+    coded.push = dense / known->ratio;
+    coded.pull = two_way ? coded.push : dense;
+    coded.sum = (coded.push * gamma * added + dense * known->decode_cost) * shares;
     if (two_way) {
-      coded.sum += part.bytes * known->encode_cost;
+      coded.sum += dense * known->encode_cost * shares;
       coded.decode = whole * known->decode_cost;
     }
     return coded;
   }
   const Chosen& chosen = part.tensors;
-  coded.push = chosen.whole * part.share;
-  Bytes added = coded.push;
+  coded.push = chosen.whole * part.share / messages.pieces;
+  Bytes summed = coded.push;
   for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    const CodecPlan plan = plan_of(method, tensors, messages);
+    const CodecPlan plan = plan_of(method, share_of(method, tensors, messages.pieces), messages.added);
     // A whole codec is a worker's; a server sums by the method's kernels.
-    const std::optional<Seconds> whole = whole_time(method, tensors);
+    const std::optional<Seconds> whole = whole_time(method, tensors, messages.pieces);
     const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
     add_assumption(coded.assumed, method, plan.assumed);
     coded.encode += whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
     const Bytes message = payload(plan) * part.share;
     coded.push += message;
-    if (plan.summable()) added += message;
-    const int decoded = plan.summable() ? 1 : messages;
-    coded.sum += time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share));
+    if (plan.summable()) summed += message;
+    const int decoded = plan.summable() ? 1 : messages.added;
+    coded.sum +=
+        time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share)) * shares;
     if (two_way && !whole) coded.decode += time(sum_kernels(plan, 1));
   });
-  coded.pull = two_way || !chosen.has_coded() ? coded.push : part.bytes;
-  coded.sum += added * gamma * static_cast<double>(messages);
+  coded.pull = two_way || !chosen.has_coded() ? coded.push : dense;
+  coded.sum += summed * gamma * added * shares;
   return coded;
 }
 

@@ -46,63 +46,73 @@ struct CodedExchange {
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
 /// slices are small.
+/// One of k equal parts of a bucket is compressed by itself. It has 1/k of each tensor, as a worker of a machine has 1/g.
 /// @param cut  the bucket is one segment of the gradient and may begin and end inside a tensor
+/// @param parts  k
 /// @pre check() accepted the combination of compressor, carrier and strategy; `auto` is sum-or-gather here
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
-                             Carrier carrier);
+                             Carrier carrier, int parts = 1);
 
 /// Adds the exchange of the same bucket's tensors by another method. Stage by stage, its kernels and its messages follow
 /// those of the other. A stage waits for all messages before it, which can only lengthen a step.
 void join(CodedExchange& to, CodedExchange other);
 
-/// coded_exchange() of each bucket. Sets the graph's payload and the assumption about it.
+/// coded_exchange() of each part. Sets the graph's payload and the assumption about it.
 std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
-                                           Carrier carrier);
+                                           const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
+                                           bool cut, const CollectiveChoice& choice, Carrier carrier);
 
-/// The time of each bucket's first encoding.
-std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
+/// The time of each part's first encoding.
+std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts);
 
-/// Adds stage s of bucket i: its encoding, except for the first stage, and its collectives. Returns its last task.
+/// Adds stage s of part i: its encoding, except for the first stage, and its collectives. Returns its last task.
 /// @param negotiation  ν of each collective
 /// @param ready  the task after which the stage may begin, if any
 /// @param end    another task, if any, before which nothing may be sent
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
-/// Adds a collective of bucket i inside machines. Returns its task, or `ready` if there is no such collective.
+/// Adds a collective of part i inside machines. Returns its task, or `ready` if there is no such collective.
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t buckets, Seconds negotiation, TaskId ready);
+                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready);
 
-/// Adds the collectives of all buckets one by one, stage after stage, with the encoding of later stages. Also adds the
-/// decoding of each bucket, and its gathering inside machines. Returns the tasks before the sums can be used.
-/// @param ready  for each bucket, the task after which it may be sent
+/// Adds the collectives of all parts one by one, stage after stage, with the encoding of later stages. Also adds the
+/// decoding of each part, and its gathering inside machines. Returns the tasks before the sums can be used.
+/// @param ready  for each part, the task after which it may be sent
 /// @param end    the task before which nothing may be sent, if any
 /// @param first  the first stage that is not there yet
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& buckets, Seconds negotiation,
+                                  const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end = kNoTask, std::size_t first = 0);
 
-/// The part of a bucket that goes to one shard: a share of each of its tensors.
+/// What goes of a bucket to one shard: a share of each of its tensors.
 struct ShardPart {
   Chosen tensors;  ///< with all their elements
   Bytes bytes{};   ///< bytes of the share, uncompressed
   double share = 1;
 };
 
-/// The path of one part to its shard and back.
+/// One worker's message to a shard, and its answer.
 struct CodedPart {
-  Seconds encode{};  ///< on the worker, for the whole tensors, with error feedback
+  Seconds encode{};  ///< on the worker, for all shards of the same tensors, with error feedback
   Bytes push{}, pull{};
-  Seconds sum{};     ///< on the shard: decode and add `messages` pushes, encode the answer
-  Seconds decode{};  ///< on the worker, for the whole tensors
+  Seconds sum{};     ///< on the shard, for all workers' messages: decode and add them, encode the answers
+  Seconds decode{};  ///< on the worker, for all shards of the same tensors
   std::string assumed;
+};
+
+/// The messages that a shard adds up before it answers, each with 1/pieces of every tensor: one of k parts of a bucket,
+/// and of that the share of one of g workers of a machine whose gradients were added up.
+struct ShardMessages {
+  int added = 1;   ///< of each share: p/g, or 1 for asynchronous servers
+  int shares = 1;  ///< g: so many different sums are answered
+  int pieces = 1;  ///< k·g
 };
 
 /// If pushes can be summed, the shard adds them by γ and decodes the sum. Otherwise it decodes them one by one, on a
 /// device like the workers'. With `two_way`, it encodes the sum by the same method, with its own error feedback.
 /// Otherwise parameters come back uncompressed.
-/// @param messages  number of pushes added before the answer: p, or 1 for asynchronous servers
-CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma);
+CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
+                     SecondsPerByte gamma);
 
 }  // namespace stepcast

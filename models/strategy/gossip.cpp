@@ -83,7 +83,7 @@ StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) 
     TaskId ready = kNoTask;
     if (strategy.overlap) ready = add_codec("encode", Phase::encode, message.encode, kNoTask);
     const TaskId forward = add_forward(graph, compute, input.workload);
-    const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, {Seconds{}}).end;
+    const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, parts_of(whole), {Seconds{}}).end;
     if (!strategy.overlap) ready = add_codec("encode", Phase::encode, message.encode, backward);
     const TaskId exchange =
         graph.add_task({numbered("neighbour exchange", neighbours.step, graph.local_steps), Phase::exchange,

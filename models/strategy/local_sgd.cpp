@@ -88,7 +88,8 @@ class RoundBuilder {
  private:
   void add_flight(Fragment fragment, Carrier carrier) {
     Flight flight{.fragment = std::move(fragment)};
-    flight.buckets = coded_exchanges(graph_, input_, flight.fragment.buckets, false, strategy_.collective, carrier);
+    const std::vector<Bucket>& buckets = flight.fragment.buckets;
+    flight.buckets = coded_exchanges(graph_, input_, buckets, parts_of(buckets), false, strategy_.collective, carrier);
     if (strategy_.islands && !strategy_.islands->gather_averages())
       for (CodedExchange& bucket : flight.buckets) bucket.spread.reset();
     std::size_t stages = 0;

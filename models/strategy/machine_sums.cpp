@@ -1,63 +1,62 @@
 #include "models/strategy/machine_sums.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
+#include <utility>
 
+#include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/exchange_price.hpp"
 
 namespace stepcast {
-namespace {
 
-/// The next work of the GPU or the link for one bucket.
-struct BucketWork {
-  enum class Kind { backward, sum, encode, message };
-  Kind kind = Kind::backward;
-  std::size_t bucket = 0;  ///< backward: their number for the tail
-};
-
-/// Times of each bucket's work.
-struct BucketTimes {
-  Seconds backward{}, sum{}, encode{}, message{};
-};
-
-/// An isolated step of one GPU and one link, each of which takes what is ready and never waits while something is. The
-/// link prefers sums to messages, the GPU encodings to back-propagation; buckets are in order.
-class IsolatedStep {
+/// An isolated step of one GPU and one link.
+class SummedBackward::IsolatedStep {
  public:
+  struct BucketTime {
+    Seconds backward{};
+    std::size_t parts = 0;
+  };
+  struct PartTimes {
+    Seconds sum{}, encode{}, messages{};
+  };
   struct Rules {
     bool sum_beside, encode_beside;  ///< beside back-propagation, not after it
+    bool messages_on_link;
   };
 
-  IsolatedStep(std::vector<BucketTimes> times, Seconds tail, Rules rules)
-      : times_(std::move(times)), tail_(tail), rules_(rules) {}
+  IsolatedStep(std::vector<BucketTime> buckets, std::vector<PartTimes> parts, Seconds tail, Rules rules)
+      : buckets_(std::move(buckets)), times_(std::move(parts)), tail_(tail), rules_(rules) {}
 
-  /// All pieces in the order in which they begin.
-  std::vector<BucketWork> order() && {
+  /// Finds the order of all pieces, by their begin.
+  void run() {
     while (const auto next = earlier(of_gpu(), of_link())) {
       begin(*next);
       order_.push_back(next->work);
-      // Without a kernel, a bucket is encoded when its sum is there.
+      // Without a kernel, a part is encoded when its sum is there.
       for (std::size_t i = encoded_.size(); i < summed_.size() && times_[i].encode == Seconds{}; ++i)
         encoded_.push_back(summed_[i]);
+      if (!rules_.messages_on_link)
+        for (; sent_ < encoded_.size(); ++sent_) order_.push_back({Kind::message, sent_});
     }
-    return std::move(order_);
   }
+  [[nodiscard]] const std::vector<PartWork>& order() const { return order_; }
+  /// The end of each part's encoding.
+  [[nodiscard]] const std::vector<Seconds>& encoded() const { return encoded_; }
 
  private:
   struct Begin {
     Seconds at{};
-    BucketWork work;
+    PartWork work;
   };
   using Next = std::optional<Begin>;
-  using Kind = BucketWork::Kind;
+  using Kind = PartWork::Kind;
 
   static Next earlier(const Next& one, const Next& other) {
     if (!one || !other) return one ? one : other;
     return other->at < one->at ? other : one;
   }
 
-  [[nodiscard]] bool propagated() const { return computed_.size() == times_.size() && (tail_ == Seconds{} || tailed_); }
+  [[nodiscard]] bool propagated() const { return begun_ == buckets_.size() && (tail_ == Seconds{} || tailed_); }
 
   /// The next of a kind, if it is known when it is ready.
   [[nodiscard]] Next next(Kind kind, Seconds free, const std::vector<Seconds>& before, std::size_t done,
@@ -68,82 +67,97 @@ class IsolatedStep {
   [[nodiscard]] Next of_gpu() const {
     const Next encode = next(Kind::encode, gpu_, summed_, encoded_.size(), rules_.encode_beside);
     if (propagated()) return encode;
-    const Begin backward{gpu_, {Kind::backward, computed_.size()}};
+    const Begin backward{gpu_, {Kind::backward, begun_}};
     return encode && encode->at <= backward.at ? encode : backward;
   }
   [[nodiscard]] Next of_link() const {
-    const Next sum = next(Kind::sum, link_, computed_, summed_.size(), rules_.sum_beside),
-               message = next(Kind::message, link_, encoded_, sent_, true);
+    const Next sum = next(Kind::sum, link_, computed_, summed_.size(), rules_.sum_beside);
+    if (!rules_.messages_on_link) return sum;
+    const Next message = next(Kind::message, link_, encoded_, sent_, true);
     return sum && message ? (message->at < sum->at ? message : sum) : earlier(sum, message);
   }
 
   void begin(const Begin& next) {
-    const std::size_t i = next.work.bucket;
+    const std::size_t i = next.work.number;
     switch (next.work.kind) {
       case Kind::backward:
-        gpu_ = back_end_ = next.at + (i < times_.size() ? times_[i].backward : tail_);
-        if (i < times_.size()) computed_.push_back(gpu_);
-        else tailed_ = true;
+        gpu_ = back_end_ = next.at + (i < buckets_.size() ? buckets_[i].backward : tail_);
+        if (i == buckets_.size()) tailed_ = true;
+        else computed_.insert(computed_.end(), buckets_[begun_++].parts, gpu_);
         return;
       case Kind::encode: encoded_.push_back(gpu_ = next.at + times_[i].encode); return;
       case Kind::sum: summed_.push_back(link_ = next.at + times_[i].sum); return;
-      case Kind::message: link_ = next.at + times_[i].message; ++sent_;
+      case Kind::message: link_ = next.at + times_[i].messages; ++sent_;
     }
   }
 
-  std::vector<BucketTimes> times_;
-  Seconds tail_;
-  Rules rules_;
-  std::vector<BucketWork> order_;
+  const std::vector<BucketTime> buckets_;
+  const std::vector<PartTimes> times_;
+  const Seconds tail_;
+  const Rules rules_;
+  std::vector<PartWork> order_;
   Seconds gpu_{}, link_{}, back_end_{};               ///< the times at which they are free, and backward has ended
-  std::vector<Seconds> computed_, summed_, encoded_;  ///< ends so far, by bucket
-  std::size_t sent_ = 0;
+  std::vector<Seconds> computed_, summed_, encoded_;  ///< ends so far, by part
+  std::size_t begun_ = 0, sent_ = 0;                  ///< buckets of backward, and parts
   bool tailed_ = false;
 };
 
-}  // namespace
+SummedBackward::SummedBackward(StepGraph& graph, const Streams& streams, const GraphInput& input,
+                               const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
+                               std::vector<SummedPart> summed, const Options& options)
+    : graph_(graph),
+      streams_(streams),
+      parts_(parts),
+      summed_(std::move(summed)),
+      options_(options),
+      backward_(graph, streams.compute, input, buckets, options.slowdown),
+      ready_(parts.size(), kNoTask),
+      sent_(parts.size()) {
+  std::vector<IsolatedStep::BucketTime> passes;
+  for (const Bucket& bucket : buckets) passes.push_back({bucket.gap * options.slowdown, 0});
+  std::vector<IsolatedStep::PartTimes> times;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ++passes[parts[i].bucket].parts;
+    const Seconds price = exchange_price(CollectiveWork{summed_[i].sum}, graph, input.prices).total();
+    times.push_back({std::max(price, options.negotiation), summed_[i].encode, summed_[i].messages});
+  }
+  IsolatedStep step(std::move(passes), std::move(times), backward_.tail(),
+                    {options.overlap, options.overlap && input.codec.overlap, options.messages_on_link});
+  step.run();
+  order_ = step.order();
+  ready_times_ = step.encoded();
+}
 
-std::vector<TaskId> add_summed_backward(StepGraph& graph, StreamId compute, StreamId communication, StreamId codec,
-                                        const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown,
-                                        const std::vector<CodedExchange>& coded, bool overlap) {
-  const auto time_of = [&](const CollectiveCall& call) {
-    return std::max(exchange_price(CollectiveWork{call}, graph, input.prices).total(), input.negotiation());
-  };
-  std::vector<BucketTimes> times;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const CodedStage& first = coded[i].stages.front();
-    times.push_back({buckets[i].gap * slowdown, time_of(*coded[i].sum), first.encode, {}});
-    for (const CollectiveCall& call : first.collectives) times.back().message += time_of(call);
-  }
-  BackPropagation backward(graph, compute, input, buckets, slowdown);
-  const std::vector<BucketWork> order =
-      IsolatedStep(std::move(times), backward.tail(), {overlap, overlap && input.codec.overlap}).order();
-  std::vector<TaskId> ready(buckets.size(), kNoTask);
-  for (const auto& [kind, i] : order) {
-    switch (kind) {
-      case BucketWork::Kind::backward: {
-        const TaskId task = backward.add_next();
-        if (i < ready.size()) ready[i] = task;
-        break;
-      }
-      case BucketWork::Kind::sum:
-        ready[i] = add_inside(graph, communication, "sum in machines", coded[i].sum, i, coded.size(),
-                              input.negotiation(), overlap ? ready[i] : backward.last());
-        break;
-      case BucketWork::Kind::encode:
-        if (const Seconds time = coded[i].stages.front().encode; time > Seconds{}) {
-          const TaskId task =
-              graph.add_task({numbered("encode", i, coded.size()), Phase::encode, ComputeWork{time}, codec});
-          graph.depend(task, ready[i]);
-          ready[i] = task;
-        }
-        break;
-      case BucketWork::Kind::message:
-        ready[i] = add_stage(graph, communication, codec, coded, i, 0, input.negotiation(), ready[i]);
-        break;
+TaskId SummedBackward::add_until_ready(std::size_t part) {
+  while (!sent_[part]) add(order_[added_++]);
+  return ready_[part];
+}
+
+void SummedBackward::add_rest() {
+  while (added_ < order_.size()) add(order_[added_++]);
+}
+
+void SummedBackward::add(const PartWork& work) {
+  const std::size_t i = work.number;
+  switch (work.kind) {
+    case PartWork::Kind::backward: {
+      const TaskId task = backward_.add_next();
+      for (; computed_ < parts_.size() && parts_[computed_].bucket == i; ++computed_) ready_[computed_] = task;
+      return;
     }
+    case PartWork::Kind::sum:
+      ready_[i] = add_inside(graph_, streams_.sums, "sum in machines", summed_[i].sum, i, parts_.size(),
+                             options_.negotiation, options_.overlap ? ready_[i] : backward_.last());
+      return;
+    case PartWork::Kind::encode: {
+      const TaskId task = graph_.add_task(
+          {numbered("encode", i, parts_.size()), Phase::encode, ComputeWork{summed_[i].encode}, streams_.codec});
+      graph_.depend(task, ready_[i]);
+      ready_[i] = task;
+      return;
+    }
+    case PartWork::Kind::message: sent_[i] = true;
   }
-  return ready;
 }
 
 }  // namespace stepcast

@@ -8,12 +8,12 @@
 
 namespace stepcast {
 
-std::vector<Part> parts_of(const std::vector<Bucket>& buckets, const Exchange& exchange) {
-  std::vector<Part> parts;
+std::vector<BucketPart> parts_of(const std::vector<Bucket>& buckets, const std::optional<Bytes>& partition) {
+  std::vector<BucketPart> parts;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     const Bytes bytes = buckets[b].bytes;
-    const double count = exchange.partition ? std::max(1.0, std::ceil(bytes / *exchange.partition)) : 1.0;
-    parts.insert(parts.end(), static_cast<std::size_t>(count), {b, bytes / count});
+    const double count = partition ? std::max(1.0, std::ceil(bytes / *partition)) : 1.0;
+    parts.insert(parts.end(), static_cast<std::size_t>(count), {b, bytes / count, static_cast<int>(count)});
   }
   return parts;
 }

@@ -12,13 +12,15 @@
 namespace stepcast {
 
 /// A message set that is exchanged by itself: a bucket, or one of its equal parts.
-struct Part {
+struct BucketPart {
   std::size_t bucket = 0;
   Bytes bytes{};
+  int of = 1;  ///< the bucket's number of parts
 };
 
-/// Cuts each bucket of n bytes into ceil(n / partition) equal parts, in the order of the buckets.
-std::vector<Part> parts_of(const std::vector<Bucket>& buckets, const Exchange& exchange);
+/// Cuts each bucket of n bytes into ceil(n / partition) equal parts, in the order of the buckets; without partition,
+/// each is one part.
+std::vector<BucketPart> parts_of(const std::vector<Bucket>& buckets, const std::optional<Bytes>& partition = {});
 
 /// A piece of work for one link.
 struct Turn {

@@ -24,7 +24,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
       cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
   const std::vector<CodedExchange> coded =
-      coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
+      coded_exchanges(graph, input, segments, parts_of(segments), cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
   std::vector<TaskId> users(segments.size(), kNoTask);  // by segment, the user of its sum: decoding, or the update
@@ -39,7 +39,8 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   }
   const TaskId forward = add_forward(graph, compute, input.workload);
   graph.depend(forward, update);
-  const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, first_encodes(coded));
+  const BackwardPass backward =
+      add_backward(graph, compute, codec, input, segments, 1.0, parts_of(segments), first_encodes(coded));
   for (std::size_t i = 0; i < segments.size(); ++i) {
     // Works segment by segment: the GPU is several steps ahead, and no task needs one stage of all segments.
     TaskId last = backward.ready[i];

@@ -57,66 +57,142 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     : strategy(servers),
       input(given),
       buckets(make_buckets(input.workload, strategy.exchange)),
-      cut(parts_of(buckets, strategy.exchange)),
-      parts(divide(strategy, input, buckets)) {
+      parts(parts_of(buckets, strategy.exchange.partition)),
+      shares(divide(strategy, input, buckets)) {
   overlap = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
   graph.shards = filled_shards(strategy, input);
-  if (strategy.sum_in_machine)
-    workers_of_machine = std::min(host_costs(input.cluster).workers_of_machine, input.cluster.workers);
   graph.shards_co_located = strategy.placement == ServerPlacement::co_located;
-  compute = graph.add_stream("compute");
-  codec = add_codec_stream(graph, compute, input);
-  for (const auto& of_shards : parts) coded.push_back(code(of_shards));
-  graph.local_steps = strategy.steps;
-  if (strategy.steps > 1) first = add_local_steps(graph, compute, input.workload, strategy.steps - 1).first.front();
-  if (strategy.exchange.priority) first_use = add_forward_by_buckets(graph, compute, input.workload, buckets, {});
-  const TaskId forward = strategy.exchange.priority ? first_use.back() : add_forward(graph, compute, input.workload);
-  if (strategy.steps == 1) first = forward;
-  // A single worker beside its shard has no exchange that could slow its backward pass.
-  const bool exchanges = !graph.shards_co_located || input.cluster.workers > 1;
-  std::vector<Seconds> encode;
-  for (const CodedBucket& bucket : coded) encode.push_back(bucket.encode);
-  backward = add_backward(graph, compute, codec, input, buckets,
-                          overlap && exchanges ? input.cluster.stack.backward_slowdown : 1.0, encode);
-}
-
-ServerStep::CodedBucket ServerStep::code(const std::vector<ShardPart>& of_shards) {
-  const int messages =
-      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine : 1;
-  CodedBucket bucket;
-  for (const ShardPart& part : of_shards) {
-    // Shards with equal shares of the same tensors all have the cost of the first one.
-    const bool split = part.share < 1.0 && !bucket.parts.empty();
-    if (part.bytes == Bytes{}) bucket.parts.emplace_back();
-    else
-      bucket.parts.push_back(split ? bucket.parts.front()
-                                   : coded_part(input, part, messages, strategy.two_way,
-                                                strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
-    const CodedPart& one = bucket.parts.back();
-    graph.payload += one.push / workers_of_machine;
-    join_assumptions(graph.assumed, one.assumed);
-    if (split) continue;
-    bucket.encode += one.encode;
-    bucket.decode += one.decode;
+  compute_ = graph.add_stream("compute");
+  codec_ = add_codec_stream(graph, compute_, input);
+  const int p = input.cluster.workers;
+  if (strategy.sum_in_machine) workers_of_machine = std::min(host_costs(input.cluster).workers_of_machine, p);
+  if (workers_of_machine > 1) {
+    sums_ = graph.add_stream(one_link() ? "in machines" : "sum in machines");
+    spreads_ = one_link() ? sums_ : graph.add_stream("gather in machines");
+    const auto inside = [&](Operation operation, Bytes bytes) {
+      return input.prices.decide(operation, {}, bytes, inside_groups(workers_of_machine, p));
+    };
+    for (const BucketPart& part : parts)
+      inside_.push_back({inside(Operation::reduce_scatter, part.bytes), inside(Operation::all_gather, part.bytes)});
   }
-  return bucket;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool again = i > 0 && parts[i].bucket == parts[i - 1].bucket;
+    coded.push_back(again ? coded.back() : code(parts[i]));
+    for (const CodedPart& one : coded.back().shards) {
+      graph.payload += one.push;
+      join_assumptions(graph.assumed, one.assumed);
+    }
+    decodes_ = decodes_ || coded.back().decode > Seconds{};
+  }
+  add_forward();
+  add_backward();
 }
 
-void ServerStep::depend_on_ready(TaskId push, std::size_t bucket) {
-  graph.depend(push, backward.ready[bucket]);
-  if (!overlap) graph.depend(push, backward.end);
-}
-
-void ServerStep::finish(const std::vector<TaskId>& pulled) {
-  std::vector<Seconds> decode;
-  for (const auto& [bucket, bytes] : cut) decode.push_back(coded[bucket].decode * (bytes / buckets[bucket].bytes));
-  const auto done = add_decode(graph, codec, decode, pulled);
-  if (strategy.two_way) {
-    add_update(graph, compute, input.workload, done, first);
+void ServerStep::add_forward() {
+  graph.local_steps = strategy.steps;
+  if (strategy.exchange.priority) {
+    std::vector<BucketUse> use(buckets.size());
+    if (strategy.two_way)
+      for (std::size_t b = 0; b < buckets.size(); ++b)
+        use[b].update = input.workload.update * (buckets[b].bytes / input.workload.gradient_bytes);
+    for (std::size_t i = 0; i < parts.size() && decodes_; ++i) {
+      use[parts[i].bucket].decode += coded[i].decode;
+      if (!inside_.empty()) use[parts[i].bucket].spread.push_back(inside_[i].spread);
+    }
+    first_use_ = add_forward_by_buckets(graph, {compute_, codec_, spreads_}, input, buckets, use);
     return;
   }
-  for (std::size_t i = 0; i < done.size(); ++i)
-    graph.depend(first_use.empty() ? first : first_use[cut[i].bucket], done[i], 1);
+  if (strategy.steps > 1) first_ = add_local_steps(graph, compute_, input.workload, strategy.steps - 1).first.front();
+  const TaskId forward = stepcast::add_forward(graph, compute_, input.workload);
+  if (strategy.steps == 1) first_ = forward;
+}
+
+void ServerStep::add_backward() {
+  // A single worker beside its shard has no exchange that could slow its backward pass.
+  const bool exchanges = !graph.shards_co_located || input.cluster.workers > 1;
+  const double slowdown = overlap && exchanges ? input.cluster.stack.backward_slowdown : 1.0;
+  if (!inside_.empty()) {
+    std::vector<SummedPart> summed;
+    for (std::size_t i = 0; i < parts.size(); ++i) summed.push_back({inside_[i].sum, coded[i].encode, {}});
+    summed_.emplace(graph, SummedBackward::Streams{compute_, sums_, codec_}, input, buckets, parts, std::move(summed),
+                    SummedBackward::Options{slowdown, overlap, false, {}});
+    return;
+  }
+  std::vector<Seconds> encode;
+  for (const CodedShards& part : coded) encode.push_back(part.encode);
+  backward_ = stepcast::add_backward(graph, compute_, codec_, input, buckets, slowdown, parts, encode);
+}
+
+ServerStep::CodedShards ServerStep::code(const BucketPart& part) const {
+  const ShardMessages messages{
+      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine : 1,
+      workers_of_machine, workers_of_machine * part.of};
+  CodedShards of_shards;
+  for (const ShardPart& share : shares[part.bucket]) {
+    // Shards with equal shares of the same tensors all have the cost of the first one.
+    const bool split = share.share < 1.0 && !of_shards.shards.empty();
+    if (share.bytes == Bytes{}) of_shards.shards.emplace_back();
+    else
+      of_shards.shards.push_back(
+          split ? of_shards.shards.front()
+                : coded_part(input, share, messages, strategy.two_way,
+                             strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
+    if (split) continue;
+    of_shards.encode += of_shards.shards.back().encode;
+    of_shards.decode += of_shards.shards.back().decode;
+  }
+  return of_shards;
+}
+
+bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_located && graph.shards > 1); }
+
+void ServerStep::depend_on_ready(TaskId push, TaskId ready) {
+  graph.depend(push, ready);
+  if (!overlap && !summed_) graph.depend(push, backward_.end);
+}
+
+TaskId ServerStep::ready(std::size_t part) { return summed_ ? summed_->add_until_ready(part) : backward_.ready[part]; }
+
+std::vector<Seconds> ServerStep::ready_times() const {
+  if (summed_) return summed_->ready_times();
+  std::vector<std::vector<TaskId>> waits_for(graph.tasks.size());
+  for (const Dependency& d : graph.dependencies)
+    if (d.lag == 0) waits_for[d.after].push_back(d.before);
+  std::vector<Seconds> ends, free(graph.streams.size());
+  for (const Task& task : graph.tasks) {
+    Seconds& stream = free[task.worker_stream];
+    for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[before]);
+    stream += std::get<ComputeWork>(task.work).duration;
+    ends.push_back(stream);
+  }
+  std::vector<Seconds> times;
+  for (const TaskId task : backward_.ready)
+    times.push_back(overlap ? ends[task] : std::max(ends[task], ends[backward_.end]));
+  return times;
+}
+
+TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
+  if (inside_.empty()) return received;
+  const TaskId gathered = graph.add_task({numbered("gather in machines", part, parts.size()), Phase::exchange,
+                                          CollectiveWork{inside_[part].spread}, spreads_});
+  graph.depend(gathered, received);
+  return gathered;
+}
+
+void ServerStep::finish(std::vector<TaskId> received) {
+  if (summed_) summed_->add_rest();
+  if (decodes_ && !strategy.exchange.priority) {
+    std::vector<Seconds> decode;
+    for (const CodedShards& part : coded) decode.push_back(part.decode);
+    received = add_decode(graph, codec_, decode, received);
+    for (std::size_t i = 0; i < received.size(); ++i) received[i] = add_gathered(i, received[i]);
+  }
+  if (strategy.two_way && !strategy.exchange.priority) {
+    add_update(graph, compute_, input.workload, received, first_);
+    return;
+  }
+  for (std::size_t i = 0; i < received.size(); ++i)
+    graph.depend(first_use_.empty() ? first_ : first_use_[parts[i].bucket], received[i], 1);
 }
 
 Seconds ServerStep::update_time(Bytes bytes) const {

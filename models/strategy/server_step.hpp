@@ -9,50 +9,72 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
-#include "models/strategy/parts.hpp"
+#include "models/strategy/machine_sums.hpp"
 
 namespace stepcast {
 
-/// A step up to the encoded gradients, and its part after the exchange.
+/// A step up to the encoded gradients, and its end after the exchange.
 struct ServerStep {
-  /// The path of a bucket to the shards and back.
-  struct CodedBucket {
-    std::vector<CodedPart> parts;  ///< by shard; all zero if the bucket has nothing for the shard
-    Seconds encode{}, decode{};    ///< on the worker
+  /// The path of a part to the shards and back.
+  struct CodedShards {
+    std::vector<CodedPart> shards;  ///< all zero if the bucket has nothing for the shard
+    Seconds encode{}, decode{};     ///< on the worker
+  };
+  /// Sums of a part inside machines, before it is encoded, and their gathering, after it is decoded.
+  struct Inside {
+    CollectiveCall sum, spread;
   };
 
   ServerStep(const ParameterServerStrategy& servers, const GraphInput& given);
 
-  /// A bucket may be pushed after its encoding and, without overlap, after back-propagation.
-  void depend_on_ready(TaskId push, std::size_t bucket);
+  /// The task after which a part may be pushed. With sums in machines, this adds the tasks up to there.
+  TaskId ready(std::size_t part);
+  /// Lets a push follow that task and, without overlap, back-propagation.
+  void depend_on_ready(TaskId push, TaskId ready);
+  /// The time at which each part may be pushed, on a worker of speed 1 in an isolated step.
+  [[nodiscard]] std::vector<Seconds> ready_times() const;
+  /// Adds the gathering of a part in machines, if gradients were added up there. Returns the part's last task.
+  TaskId add_gathered(std::size_t part, TaskId received);
+  /// Whether workers decode what comes back. It is gathered in machines after that, by finish() or before its use.
+  [[nodiscard]] bool decodes() const { return decodes_; }
 
-  /// Adds the step's end, after the pull of each of `cut`. Without two-way, parameters come back, the next forward pass waits for them, and the worker
-  /// has no update. With it, compressed sums of gradients come back; the worker decodes them and updates its parameters.
-  void finish(const std::vector<TaskId>& pulled);
+  /// Adds the step's end, after each part's last task. Without two-way, parameters come back, the next forward pass
+  /// waits for them, and the worker has no update. With it, sums of gradients come back; the worker decodes them and
+  /// updates its parameters. With priority, it does both by buckets, before each bucket's next forward pass.
+  void finish(std::vector<TaskId> received);
 
   /// The share of the update for `bytes` of parameters, if servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const;
+  /// Whether one stream carries pushes and pulls.
+  [[nodiscard]] bool one_link() const;
 
   const ParameterServerStrategy& strategy;
   const GraphInput& input;
   std::vector<Bucket> buckets;
-  std::vector<Part> cut;                      ///< buckets or parts of them, pushed and pulled by themselves
-  std::vector<std::vector<ShardPart>> parts;  ///< by bucket and shard
-  std::vector<CodedBucket> coded;
+  std::vector<BucketPart> parts;               ///< buckets or parts of them, pushed and pulled by themselves
+  std::vector<std::vector<ShardPart>> shares;  ///< by bucket and shard
+  std::vector<CodedShards> coded;              ///< by part
   bool overlap = false;
   int workers_of_machine = 1;  ///< whose gradients are added up first
   StepGraph graph;
-  StreamId compute = kNoStream, codec = kNoStream;
-  TaskId first = 0;               ///< task of the first step, which needs new parameters
-  std::vector<TaskId> first_use;  ///< by bucket, with priority: the first task that needs its new parameters
-  BackwardPass backward;
 
  private:
-  CodedBucket code(const std::vector<ShardPart>& of_shards);
+  [[nodiscard]] CodedShards code(const BucketPart& part) const;
+  void add_forward();
+  void add_backward();
+
+  StreamId compute_ = kNoStream, codec_ = kNoStream, sums_ = kNoStream, spreads_ = kNoStream;
+  std::vector<Inside> inside_;            ///< by part; empty without sums in machines
+  bool decodes_ = false;                  ///< whether workers decode anything
+  TaskId first_ = 0;                      ///< task of the first step, which needs new parameters
+  std::vector<TaskId> first_use_;         ///< by bucket, with priority: the first task that needs what came back
+  BackwardPass backward_;                 ///< without sums in machines
+  std::optional<SummedBackward> summed_;  ///< with them
 };
 
 /// A shard updates after all workers have pushed.

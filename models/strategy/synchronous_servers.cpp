@@ -9,10 +9,12 @@
 //
 // With sums in machines of g workers, a bucket of n bytes is first reduce-scattered inside each machine. A worker then
 // pushes and pulls n/g, and the machine's workers gather what came back. Both go beside the pushes and pulls of other
-// buckets: in turn with each other where pushes and pulls are, else side by side.
+// buckets: in turn with each other where pushes and pulls are, else side by side. With a compressor, a worker encodes
+// its share of the sum (machine_sums.hpp). The shard decodes and adds those of each share. Its answers are decoded before
+// they are gathered.
 //
-// With `partition`, parts of buckets go by themselves. With `priority`, those of the first layers go first, by the times
-// of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.
+// With `partition`, parts of buckets are encoded, pushed and pulled by themselves. With `priority`, those of the first
+// layers go first, by the times of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -28,16 +30,12 @@ class SynchronousExchange {
   explicit SynchronousExchange(ServerStep& step) : step_(step) {}
 
   void add() {
-    const bool one_link = !step_.strategy.duplex || (step_.graph.shards_co_located && step_.graph.shards > 1);
+    const bool one_link = step_.one_link();
     push_out_ = step_.graph.add_stream(one_link ? "communication" : "push");
     pull_in_ = one_link ? push_out_ : step_.graph.add_stream("pull");
     push_in_ = step_.graph.add_stream(one_link ? "server communication" : "server push", Role::server);
     pull_out_ = one_link ? push_in_ : step_.graph.add_stream("server pull", Role::server);
     serving_ = step_.graph.add_stream("server compute", Role::server);
-    if (step_.workers_of_machine > 1) {
-      sum_ = step_.graph.add_stream(one_link ? "in machines" : "sum in machines");
-      spread_ = one_link ? sum_ : step_.graph.add_stream("gather in machines");
-    }
     std::vector<Bundle> all = bundles();
     pushed_.resize(all.size());
     served_.resize(all.size());
@@ -52,7 +50,6 @@ class SynchronousExchange {
   struct Bundle {
     ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
-    std::optional<CollectiveCall> sum{}, spread{};  ///< inside machines
   };
 
   struct Exchanged {
@@ -64,14 +61,9 @@ class SynchronousExchange {
     const auto add = [&](const char* name, Phase phase, Work work, StreamId worker, StreamId server) {
       return step_.graph.add_task({numbered(name, b, all.size()), phase, std::move(work), worker, server});
     };
-    TaskId summed = kNoTask;
-    if (all[b].sum) {
-      summed = add("sum in machines", Phase::exchange, CollectiveWork{*all[b].sum}, sum_, kNoStream);
-      step_.depend_on_ready(summed, step_.cut[b].bucket);
-    }
+    const TaskId ready = step_.ready(b);
     pushed_[b] = add("push", Phase::exchange, std::move(all[b].push), push_out_, push_in_);
-    if (summed == kNoTask) step_.depend_on_ready(pushed_[b], step_.cut[b].bucket);
-    else step_.graph.depend(pushed_[b], summed);
+    step_.depend_on_ready(pushed_[b], ready);
     served_[b] = add("serve", Phase::serve, std::move(all[b].serve), kNoStream, serving_);
     step_.graph.depend(served_[b], pushed_[b]);
   }
@@ -79,71 +71,29 @@ class SynchronousExchange {
   void pull(std::vector<Bundle>& all, std::size_t b) {
     const TaskId pulled = step_.graph.add_task(
         {numbered("pull", b, all.size()), Phase::exchange, std::move(all[b].pull), pull_in_, pull_out_});
-    pulled_[b] = pulled;
     step_.graph.depend(pulled, served_[b]);
     // A worker takes part in a pull only after its own push.
     step_.graph.depend(pulled, pushed_[b]);
-    if (!all[b].spread) return;
-    pulled_[b] = step_.graph.add_task(
-        {numbered("gather in machines", b, all.size()), Phase::exchange, CollectiveWork{*all[b].spread}, spread_});
-    step_.graph.depend(pulled_[b], pulled);
+    pulled_[b] = step_.decodes() ? pulled : step_.add_gathered(b, pulled);
   }
+
   [[nodiscard]] std::vector<Bundle> bundles() const {
-    std::vector<Bundle> all(step_.cut.size());
+    std::vector<Bundle> all(step_.parts.size());
     // A shard's host copies every message in and its answer out.
     std::vector<SecondsPerByte> copies;
     for (int j = 0; j < step_.graph.shards; ++j)
       copies.push_back(shard_copies(step_.input.cluster, step_.graph.shards, step_.graph.shards_co_located, j));
-    const int g = step_.workers_of_machine, p = step_.input.cluster.workers;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto& [b, bytes] = step_.cut[i];
-      const double share = bytes / step_.buckets[b].bytes;
-      for (std::size_t j = 0; j < step_.coded[b].parts.size(); ++j) {
-        const CodedPart& part = step_.coded[b].parts[j];
-        const Bytes push = part.push * share / g, pull = part.pull * share / g;
-        all[i].push.shard_bytes.push_back(push);
-        all[i].pull.shard_bytes.push_back(pull);
-        all[i].serve.time.push_back(part.sum * share + (push + pull) * copies[j] +
-                                    step_.update_time(step_.parts[b][j].bytes) * share);
+      const BucketPart& part = step_.parts[i];
+      for (std::size_t j = 0; j < step_.coded[i].shards.size(); ++j) {
+        const CodedPart& one = step_.coded[i].shards[j];
+        all[i].push.shard_bytes.push_back(one.push);
+        all[i].pull.shard_bytes.push_back(one.pull);
+        all[i].serve.time.push_back(one.sum + (one.push + one.pull) * copies[j] +
+                                    step_.update_time(step_.shares[part.bucket][j].bytes / part.of));
       }
-      if (g == 1) continue;
-      const auto inside = [&, size = bytes](Operation operation) {
-        return step_.input.prices.decide(operation, {}, size, inside_groups(g, p));
-      };
-      all[i].sum = inside(Operation::reduce_scatter);
-      all[i].spread = inside(Operation::all_gather);
     }
     return all;
-  }
-
-  /// The end time of each task so far, on a worker of speed 1 in an isolated step.
-  [[nodiscard]] std::vector<Seconds> first_ends() const {
-    std::vector<std::vector<TaskId>> waits_for(step_.graph.tasks.size());
-    for (const Dependency& d : step_.graph.dependencies)
-      if (d.lag == 0) waits_for[d.after].push_back(d.before);
-    std::vector<Seconds> ends, free(step_.graph.streams.size());
-    for (const Task& task : step_.graph.tasks) {
-      Seconds& stream = free[task.worker_stream];
-      for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[before]);
-      stream += std::get<ComputeWork>(task.work).duration;
-      ends.push_back(stream);
-    }
-    return ends;
-  }
-
-  /// The time at which each part may be pushed, by the rule of depend_on_ready, and added up in its machine.
-  [[nodiscard]] std::vector<Seconds> ready_times(const std::vector<Bundle>& all) const {
-    const std::vector<Seconds> ends = first_ends();
-    const auto end_of = [&](TaskId task) { return ends[task]; };
-    std::vector<Seconds> ready;
-    for (const auto& [bucket, bytes] : step_.cut) {
-      const Seconds end = end_of(step_.backward.ready[bucket]);
-      ready.push_back(step_.overlap ? end : std::max(end, end_of(step_.backward.end)));
-    }
-    Seconds free{};  // the machines' inner links
-    for (std::size_t b = 0; b < all.size(); ++b)
-      if (all[b].sum) free = ready[b] = std::max(free, ready[b]) + step_.input.prices(*all[b].sum).total();
-    return ready;
   }
 
   /// Shards that serve one push after another, in parallel.
@@ -181,7 +131,7 @@ class SynchronousExchange {
 
   /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the parts.
   [[nodiscard]] std::vector<Exchanged> in_turn(const std::vector<Bundle>& all) const {
-    const std::vector<Seconds> ready = ready_times(all);
+    const std::vector<Seconds> ready = step_.ready_times();
     Shards shards(step_.graph.shards);
     std::vector<Exchanged> order;
     std::vector<Seconds> served;
@@ -202,16 +152,16 @@ class SynchronousExchange {
   }
 
   [[nodiscard]] std::vector<Exchanged> by_priority(const std::vector<Bundle>& all, bool one_link) const {
-    const std::vector<Seconds> ready = ready_times(all);
+    const std::vector<Seconds> ready = step_.ready_times();
     Shards shards(step_.graph.shards);
     std::vector<Turn> pushes, pulls(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
-      pushes.push_back({ready[i], time_of(all[i].push), step_.cut[i].bucket});
+      pushes.push_back({ready[i], time_of(all[i].push), step_.parts[i].bucket});
     std::vector<Exchanged> turns;  // by number
     for (std::size_t i = 0; i < all.size(); ++i) turns.push_back({ShardExchange::push, i});
     const auto pushed = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {
       if (turn >= all.size()) return {};  // a pull
-      pulls[turn] = {shards.serve(all[turn], end), time_of(all[turn].pull), step_.cut[turn].bucket};
+      pulls[turn] = {shards.serve(all[turn], end), time_of(all[turn].pull), step_.parts[turn].bucket};
       if (!one_link) return {};
       turns.push_back({ShardExchange::pull, turn});
       return pulls[turn];
@@ -225,7 +175,7 @@ class SynchronousExchange {
 
   ServerStep& step_;
   StreamId push_out_ = kNoStream, pull_in_ = kNoStream, push_in_ = kNoStream, pull_out_ = kNoStream,
-           serving_ = kNoStream, sum_ = kNoStream, spread_ = kNoStream;
+           serving_ = kNoStream;
   std::vector<TaskId> pushed_, served_, pulled_;
 };
 

@@ -131,6 +131,57 @@ TEST_CASE("a message does not wait for sums of buckets that encodings hold up") 
   }
 }
 
+TEST_CASE("parts of a bucket are added up, compressed and sent by themselves") {
+  // A bucket in two parts, without kernels' times: both are added up in turn before the first message, since a sum goes
+  // first. Half a bucket takes 6 us + 150 us inside; its share's messages 125,000 B by a ring of two.
+  const RatioCompressor quarter{4.0, {}, {}};
+  AllReduceStrategy strategy = by_tensor();
+  strategy.exchange.partition = 2_MB;
+  const double inside = 2 * 3e-6 + 1.5e6 * 0.1e-9, message = 2 * between(62500);
+  require_close(0.026 + 2 * inside + 2 * message + 2 * inside, step_time(summed(quarter, strategy), matrices(1, 20_ms)),
+                1e-9, "two parts");
+  // Top-k of a part's share: 1 % of 125,000 elements with their indices.
+  CHECK(build_step_graph(summed(TopK{.ratio = 0.01}, strategy), matrices(1, 20_ms)).payload == 20_kB);
+}
+
+TEST_CASE("servers of sums in machines: each worker compresses its share, the shard adds those of two machines") {
+  // One bucket after back-propagation, at 25 ms. Top-k of a share: 20,000 B pushed by each of 8 workers into one shard,
+  // whose link has 1 GB/s. It decodes and adds two messages of each of four shares, and updates in 1 ms. 8 · 1 MB come back.
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan share = make_plan(top_k, Tensor{{250000}});
+  ParameterServerStrategy server;
+  server.sum_in_machine = true;
+  const double encode = time(encode_kernels(share)) + time(share.remember);
+  const auto messages = [](double bytes) { return 1e-6 * (10 + 3.0 / 2) + 8 * bytes * 1e-9; };
+  require_close(
+      0.025 + kInside + encode + messages(20000) + 4 * time(sum_kernels(share, 2)) + 0.001 + messages(1e6) + kInside,
+      step_time(summed(top_k, server), matrices(1, 20_ms)), 1e-9, "one way");
+  // Two ways: the shard encodes four sums, each worker decodes its own before the machine gathers, and updates.
+  server.two_way = true;
+  const double decode = time(sum_kernels(share, 1));
+  require_close(
+      0.025 + kInside + encode + 2 * messages(20000) + 4 * time(recode_kernels(share, 2)) + decode + kInside + 0.001,
+      step_time(summed(top_k, server), matrices(1, 20_ms)), 1e-9, "two ways");
+}
+
+TEST_CASE("servers encode a share as soon as its sum is there, between backward tasks") {
+  // Sums have a link of their own, and messages of a share take M. Encoding takes 4 ms, as in the case above: the first
+  // sum ends at 15.306 ms, so it is encoded from 25 to 29, the second from 29 to 33; pushes follow in order.
+  const RatioCompressor quarter{4.0, 4_ns_per_B, {}};
+  ParameterServerStrategy server;
+  server.sum_in_machine = true;
+  server.exchange.grouping = Grouping::per_tensor;
+  const auto messages = [](double bytes) { return 1e-6 * (10 + 3.0 / 2) + 8 * bytes * 1e-9; };
+  // Each push of 250,000 B takes 2.0115 ms; each pull of 1 MB 8.0115 ms, and the second one follows the first one's, whose
+  // push ends at 31.0115 ms and whose update takes 0.5 ms.
+  require_close(0.029 + messages(250000) + 0.0005 + 2 * messages(1e6) + kInside,
+                step_time(summed(quarter, server), matrices(2, 10_ms)), 1e-9, "two");
+  // With a third bucket, the first two are encoded before the third backward task, which then ends at 43 ms. It is encoded
+  // at 47.306 ms, and pushed when the second pull is over, at 47.4 ms. Its update takes a third of 1 ms.
+  require_close(0.043 + kInside + 0.004 + messages(250000) + 0.001 / 3 + messages(1e6) + kInside,
+                step_time(summed(quarter, server), matrices(3, 10_ms)), 1e-9, "three");
+}
+
 TEST_CASE("one machine alone sums as it is, and workers that are machines compress their own gradients") {
   const TopK top_k{.ratio = 0.01};
   const Workload w = matrices(1, 20_ms);

@@ -33,31 +33,40 @@ StepForecast by_all_reduce(const Exchange& exchange, const Workload& workload = 
   return forecast(scenario_of(two_workers(), AllReduceStrategy{ring_choice(), exchange, Carrier::automatic}), workload);
 }
 
+/// The two layers with half their bytes, since both workers share the server's link, and without update.
+Workload for_a_server() {
+  Workload workload = two_layers();
+  workload.update = {};
+  for (Gradient& gradient : workload.gradients) gradient.bytes *= 0.5;
+  workload.gradient_bytes *= 0.5;
+  return workload;
+}
+
 StepForecast by_server(const Exchange& exchange, bool duplex) {
   ParameterServerStrategy server;
   server.exchange = exchange;
   server.duplex = duplex;
-  Workload workload = two_layers();
-  workload.update = {};
-  for (Gradient& gradient : workload.gradients) gradient.bytes *= 0.5;  // both workers share the server's link
-  workload.gradient_bytes *= 0.5;
-  return forecast(scenario_of(two_workers(), server), workload);
+  return forecast(scenario_of(two_workers(), server), for_a_server());
 }
+
+/// Half the bytes; to encode takes 1 ms for each MB, to decode 0.5 ms.
+Compressor half() { return RatioCompressor{2.0, 1_ns_per_B, 0.5_ns_per_B}; }
 
 }  // namespace
 
 TEST_CASE("equal parts of at most the partition") {
   const std::vector<Bucket> buckets = make_buckets(two_layers(), tensor_by_tensor({}, false));
-  const auto parts = parts_of(buckets, tensor_by_tensor(Bytes(3e6), false));
+  const auto parts = parts_of(buckets, Bytes(3e6));
   REQUIRE(parts.size() == 4);  // 8 MB in 3, 2 MB in 1
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(parts[i].bucket == 0);
     require_close(8e6 / 3, parts[i].bytes.si(), 1e-12, "a third");
+    CHECK(parts[i].of == 3);
   }
   CHECK(parts[3].bucket == 1);
   CHECK(parts[3].bytes == Bytes(2e6));
-  CHECK(parts_of(buckets, tensor_by_tensor({}, false)).size() == 2);
-  CHECK(parts_of(buckets, tensor_by_tensor(Bytes(8e6), false)).size() == 2);
+  CHECK(parts_of(buckets).size() == 2);
+  CHECK(parts_of(buckets, Bytes(8e6)).size() == 2);
 }
 
 TEST_CASE("a link takes the ready turn of the highest priority and interrupts none") {
@@ -165,6 +174,91 @@ TEST_CASE("servers in parts by priority, by hand") {
   require_close(0.260, by_server(tensor_by_tensor(Bytes(2e6), false), false).step.si(), 1e-12, "230 + 30");
 }
 
+TEST_CASE("compressed parts by all-reduce, by hand") {
+  // From the begin of backward, in ms. The last layer's two parts of 4 MB are encoded from 30 to 38, the first layer's
+  // 2 MB from 48 to 50, after its backward pass. Messages of 2 MB take 20, the first layer's 1 MB takes 10.
+  const auto step = [](bool priority, bool beside, Seconds first_gap) {
+    Scenario scenario = scenario_of(
+        two_workers(), AllReduceStrategy{ring_choice(), tensor_by_tensor(Bytes(4e6), priority), {}}, half());
+    scenario.codec.overlap = beside;
+    Workload workload = two_layers();
+    workload.backward += first_gap - workload.gradients[1].gap;
+    workload.gradients[1].gap = first_gap;
+    return step_time(scenario, workload);
+  };
+  // In order: 34 .. 54 .. 74 .. 84. All is decoded by then but the first layer's, 1; update 2 and forward 30.
+  require_close(0.117, step(false, true, 10_ms), 1e-12, "84 + 1 + 2 + 30");
+  // With priority: the first layer's message from 54 to 64, the last layer's second one from 64 to 84. The first layer is
+  // decoded, updated and computed from 64 to 75.4; the last layer's 8 MB take 4 to decode, 1.6 and 20.
+  require_close(0.1096, step(true, true, 10_ms), 1e-12, "84 + 4 + 1.6 + 20");
+  // Encoded after back-propagation, at 40: 44, 48, 50. Messages: 44 .. 64, the first layer's to 74, then to 94.
+  require_close(0.1196, step(true, false, 10_ms), 1e-12, "94 + 25.6");
+  // If the first layer's backward pass takes 30, its gradient is encoded at 70, when the last layer's second message is
+  // on its way, to 74. Its own goes to 84. It is decoded, updated and computed to 95.4.
+  require_close(0.121, step(true, true, 30_ms), 1e-12, "95.4 + 4 + 1.6 + 20");
+}
+
+TEST_CASE("a part has its share of each tensor, and is encoded by itself") {
+  // 8 MB in two parts: 1 % of a million elements are 80,000 B with their indices, where a whole tensor has 160,000 B.
+  // A matrix of 2000 x 1000 in two parts: rank 2 keeps 2 · (1000 + 1000) elements of each; P and Q are summed apart.
+  const auto graph_of = [](const Compressor& compressor, Gradient gradient) {
+    Workload workload = workload_of(30_ms, {{8e6, 0.030}}, {}, {});
+    workload.gradients = {std::move(gradient)};
+    const AllReduceStrategy strategy{ring_choice(), tensor_by_tensor(Bytes(4e6), false), Carrier::sum_or_gather};
+    Scenario scenario = scenario_of(two_workers(), strategy, compressor);
+    scenario.codec.device = device_of(10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25));
+    return build_step_graph(scenario, workload);
+  };
+  const auto count = [](const StepGraph& graph, Phase phase) {
+    return std::count_if(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) { return task.phase == phase; });
+  };
+  const StepGraph top = graph_of(TopK{.ratio = 0.01}, {"flat", 2000000, 8_MB, 30_ms, {2000000}});
+  CHECK(top.payload == 160_kB);
+  CHECK(count(top, Phase::encode) == 2);
+  CHECK(count(top, Phase::exchange) == 2);
+  const StepGraph power = graph_of(PowerSgd{.rank = 2}, {"matrix", 2000000, 8_MB, 30_ms, {2000, 1000}});
+  CHECK(power.payload == 32_kB);
+  CHECK(count(power, Phase::exchange) == 4);
+  CHECK(count(power, Phase::encode) == 4);  // each part twice
+}
+
+TEST_CASE("two stages of a part by priority: the second one goes with the part's priority") {
+  // PowerSGD without kernels' times: two messages a part, the second one when the first is there.
+  Scenario scenario =
+      scenario_of(two_workers(), AllReduceStrategy{ring_choice(), tensor_by_tensor({}, true), {}}, PowerSgd{.rank = 1});
+  scenario.codec.device = device_of(0_us, BytesPerSecond(1e30), FlopsPerSecond(1e30));
+  Workload workload = two_layers();
+  workload.gradients[0].dims = {1000000, 2};
+  workload.gradients[1].dims = {2, 250000};
+  std::vector<std::string> messages;
+  for (const Task& task : build_step_graph(scenario, workload).tasks)
+    if (task.phase == Phase::exchange) messages.push_back(task.name);
+  // From 30: the last layer's P of 4 MB, to 70. Both the first layer's P and the last layer's Q are ready then.
+  CHECK(messages == std::vector<std::string>{"all-reduce 1/2", "all-reduce 2/2", "all-reduce 2/2", "all-reduce 1/2"});
+}
+
+TEST_CASE("servers that send compressed sums back by priority, by hand") {
+  // Parts of 2 MB. From the begin of backward, in ms: the last layer's two are encoded from 30 to 34, the first layer's
+  // 1 MB from 44 to 45. A push or pull of half of 2 MB takes 20 for both workers, the first layer's 10.
+  // Pushes: 32 .. 52, the first layer's to 62, to 82. A shard decodes and encodes 2 MB in 3 ms, the first layer's in 1.5.
+  // Pulls: 55 .. 75, the first layer's to 85, 85 .. 105. First layer: decoded in 0.5, forward to 95.5. Last layer: 4 MB
+  // are decoded from 105 to 107, forward 20.
+  ParameterServerStrategy server;
+  server.exchange = tensor_by_tensor(Bytes(2e6), true);
+  server.two_way = true;
+  require_close(0.127, step_time(scenario_of(two_workers(), server, half()), for_a_server()), 1e-12, "107 + 20");
+  // Without priority: pushes 32 .. 52 .. 72 .. 82, pulls 55 .. 75 .. 95 .. 105. The last to be decoded is the first
+  // layer's, to 105.5; the whole forward pass takes 30.
+  server.exchange.priority = false;
+  require_close(0.1355, step_time(scenario_of(two_workers(), server, half()), for_a_server()), 1e-12, "105.5 + 30");
+  // Plain sums that workers apply: pushes as by priority above without compression, 30 .. 70 .. 90 .. 130; pulls to 170.
+  // First layer: from 130, update 0.4 and forward 10. Last layer: update 1.6 and forward 20.
+  server.exchange.priority = true;
+  Workload workload = for_a_server();
+  workload.update = 2_ms;
+  require_close(0.1916, step_time(scenario_of(two_workers(), server), workload), 1e-12, "170 + 1.6 + 20");
+}
+
 TEST_CASE("parts and priorities that no strategy has are refused with the field") {
   const auto refuses = [](const Scenario& scenario, const char* pointer) {
     const Workload workload = two_layers();
@@ -176,7 +270,8 @@ TEST_CASE("parts and priorities that no strategy has are refused with the field"
   };
   const Exchange parts = tensor_by_tensor(Bytes(4e6), true);
   Scenario coded = scenario_of(two_workers(), AllReduceStrategy{ring_choice(), parts, Carrier::automatic});
-  coded.compressor = Fp16{};
+  coded.compressor = QsparseLocalSgd{.local_steps = 2};
+  coded.codec.device = device_of(10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25));
   refuses(coded, "/strategy/exchange/priority");
   Exchange whole = parts;
   whole.grouping = Grouping::whole_model;

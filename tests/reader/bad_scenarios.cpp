@@ -847,11 +847,11 @@ void add_compressors(std::vector<BadScenario>& rows) {
     changes.emplace_back("/codec", Json{{"device", "v100-datasheet"}});
     return good_scenario(changes);
   };
-  const auto between_machines = [&](const char* kind) {
+  const auto between_machines = [&](const char* kind, const char* scope = "machines") {
     Json scenario = Json::parse(with(R"({"kind": "fp16"})", {{"/strategy", strategy(kind)}, {"/cluster/workers", 4}}));
     scenario["cluster"]["topology"] =
         json(R"({"kind": "nodes", "gpus_per_node": 2, "inner": {"bandwidth": "100Gbps"}})");
-    scenario["codec"]["scope"] = "machines";
+    scenario["codec"]["scope"] = scope;
     return scenario.dump();
   };
   const auto under = [&](const char* compressor, const char* kind) {
@@ -1066,8 +1066,19 @@ void add_compressors(std::vector<BadScenario>& rows) {
            "/codec/min_elements", "10 with 2 segments", "inside a tensor"},
           {"sums in machines of a pipeline", between_machines(R"({"kind": "pipelined"})"), "/codec/scope",
            "\"machines\" with strategy pipelined", "\"workers\""},
-          {"sums in machines before servers", between_machines(R"({"kind": "parameter-server"})"), "/codec/scope",
-           "\"machines\" with strategy parameter-server", "\"workers\"", "use strategy all-reduce"},
+          {"servers of each worker's messages, compressed between machines",
+           between_machines(R"({"kind": "parameter-server"})"), "/codec/scope", "\"machines\" without sum_in_machine",
+           "\"workers\"", "set /strategy/sum_in_machine to true"},
+          {"parts by priority, compressed between machines",
+           between_machines(R"({"kind": "all-reduce", "exchange": {"grouping": "per-tensor", "priority": true}})"),
+           "/codec/scope", "\"machines\" with priority", "\"workers\"", "use strategy parameter-server"},
+          {"sums in machines of which each worker compresses its own",
+           between_machines(R"({"kind": "parameter-server", "sum_in_machine": true})", "workers"), "/codec/scope",
+           "\"workers\" with sum_in_machine", "\"machines\""},
+          {"local steps of a compressor by priority",
+           under(R"({"kind": "qsparse-local-sgd", "local_steps": 4})",
+                 R"({"kind": "all-reduce", "exchange": {"grouping": "per-tensor", "priority": true}})"),
+           "/strategy/exchange/priority", "true with 4 local steps", "false"},
           {"PowerSGD in a pipeline",
            with(R"({"kind": "powersgd"})",
                 {{"/workload/gradients/0/dims", {50, 20}}, {"/strategy", strategy(R"({"kind": "pipelined"})")}}),

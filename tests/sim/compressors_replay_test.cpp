@@ -127,6 +127,62 @@ TEST_CASE("compressed between machines: replay equals equations") {
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 
+TEST_CASE("compressed parts of buckets, and their priorities: replay equals equations") {
+  std::vector<Case> cases;
+  for (const Compressor& compressor : methods())
+    for (const int p : {2, 5})
+      for (const bool priority : {false, true})
+        for (const bool overlap : {false, true}) {
+          const auto* local = std::get_if<QsparseLocalSgd>(&compressor);
+          if (local && local->local_steps > 1 && priority) continue;
+          const Exchange exchange{
+              .grouping = Grouping::per_tensor, .overlap = overlap, .priority = priority, .partition = 1_MB};
+          const std::string how = fmt::format("parts, priority {}, overlap {}", priority, overlap);
+          cases.push_back(coded(p, AllReduceStrategy{.exchange = exchange}, compressor, how));
+          cases.back().scenario.codec.overlap = !priority || overlap;
+          if (has_several_stages(compressor)) continue;
+          for (const bool two_way : {false, true})
+            cases.push_back(coded(
+                p, ParameterServerStrategy{.shards = 2, .two_way = two_way, .duplex = overlap, .exchange = exchange},
+                compressor, fmt::format("servers, two-way {}, {}", two_way, how)));
+        }
+  // All-to-all, sums in machines, and several passes of the GPU.
+  for (const Compressor& compressor : {Compressor(EightBit{}), Compressor(PowerSgd{.rank = 2})})
+    for (const bool priority : {false, true}) {
+      AllReduceStrategy strategy{
+          .exchange = {.grouping = Grouping::per_tensor, .priority = priority, .partition = 1_MB}};
+      if (std::holds_alternative<EightBit>(compressor)) strategy.carrier = Carrier::all_to_all;
+      Case one = coded(8, strategy, compressor, fmt::format("parts, priority {}", priority));
+      Case passes = one;
+      passes.scenario = accumulating(passes.scenario, 3);
+      passes.what += ", three passes";
+      cases.push_back(one);
+      cases.push_back(passes);
+      if (priority) continue;
+      one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+      one.scenario.codec.scope = CodecScope::machines;
+      one.what += ", between machines";
+      cases.push_back(one);
+    }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("servers of compressed sums of machines: replay equals equations") {
+  // One bucket at a time: nothing shares a link.
+  std::vector<Case> cases;
+  for (const Compressor& compressor : methods())
+    for (const int p : {4, 8, 12})
+      for (const bool two_way : {false, true}) {
+        if (has_several_stages(compressor) || std::holds_alternative<QsparseLocalSgd>(compressor)) continue;
+        Case one = coded(p, ParameterServerStrategy{.shards = 2, .two_way = two_way, .sum_in_machine = true},
+                         compressor, fmt::format("sums before servers, two-way {}", two_way));
+        one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+        one.scenario.codec.scope = CodecScope::machines;
+        cases.push_back(one);
+      }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
 TEST_CASE("sharded state, compressed: replay equals equations") {
   std::vector<Case> cases;
   const auto add = [&](int p, ShardedStrategy strategy, const Compressor& compressor, CodecScope scope,

@@ -281,6 +281,30 @@ TEST_CASE("sums in machines before two servers, by hand") {
   }
 }
 
+TEST_CASE("compressed sums of machines before two servers, by hand") {
+  // As above, with a quarter of the bytes and c = 0.2 ns/B to encode or to decode. A worker encodes its n/4. A server gets
+  // n/16 of them from each of two machines and n/2 are decoded there; its parameters come back as they are.
+  Scenario scenario = without_copies(servers(on(Nodes{4, {10_GBps, 3_us}, 1}, 8), ServerPlacement::dedicated, 2));
+  auto& strategy = std::get<ParameterServerStrategy>(scenario.strategy);
+  strategy.sum_in_machine = true;
+  scenario.compressor = RatioCompressor{4.0, 0.2_ns_per_B, 0.2_ns_per_B};
+  scenario.codec.scope = CodecScope::machines;
+  const Bytes n = 14000040_B;
+  const Seconds inside = 2.0 * (7_us + 6_us + n * 0.75 * 0.1_ns_per_B) + n * 0.75 * 0.05_ns_per_B,
+                pull = 26.5_us + n * 0.8_ns_per_B, push = 26.5_us + n * 0.25 * 0.8_ns_per_B,
+                codec = n * 0.25 * 0.2_ns_per_B, sum = n * 0.25 * 0.05_ns_per_B + n * 0.5 * 0.2_ns_per_B;
+  const auto check_step = [&](Seconds step, const char* how) {
+    const auto answers = evaluate_both({{how, scenario}});
+    require_close(step, answers[0].equations.step, 1e-9, how);
+    require_same(answers[0], 1e-9);
+    CHECK_FALSE(is_estimate(scenario, answers[0]));
+  };
+  check_step(24_ms + inside + codec + push + sum + 0.5_ms + pull, "one way");
+  // The server encodes n/2, a worker decodes n/4, and updates in 1 ms.
+  strategy.two_way = true;
+  check_step(24_ms + inside + 2.0 * codec + 2.0 * push + sum + n * 0.5 * 0.2_ns_per_B + 1_ms, "two ways");
+}
+
 TEST_CASE("without duplex, pushes and pulls are in turn: replay equals equations") {
   std::vector<Case> cases;
   for (const int shards : {1, 2, 4})
