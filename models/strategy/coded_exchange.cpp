@@ -8,6 +8,7 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/strategy/coded_tensors.hpp"
+#include "models/unit/units.hpp"
 
 namespace stepcast {
 namespace {
@@ -188,7 +189,7 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
   if (!input.islands) exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bytes, inside_groups(g, p));
   const CollectiveChoice inside =
       input.islands ? fitted(input.islands->collective, Operation::all_gather) : CollectiveChoice{};
-  exchange.spread = input.prices.decide(Operation::all_gather, inside, bucket.bytes, inside_groups(g, p));
+  exchange.spread = input.prices.decide(Operation::all_gather, inside, bytes, inside_groups(g, p));
   return exchange;
 }
 
@@ -304,6 +305,8 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, const Shard
         time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share)) * shares;
     if (two_way && !whole) coded.decode += time(sum_kernels(plan, 1));
   });
+  // A shard waits for a message of every worker, even if a sparse method kept nothing of a small tensor.
+  coded.push = std::max(coded.push, 1_B);
   coded.pull = two_way || !chosen.has_coded() ? coded.push : dense;
   coded.sum += summed * gamma * added * shares;
   return coded;

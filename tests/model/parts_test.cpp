@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/test_compressors.hpp"
 #include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
