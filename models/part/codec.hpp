@@ -34,8 +34,9 @@ struct Choices<CodecScope> {
       Choice<CodecScope>{
           "machines", CodecScope::machines,
           "a machine's workers first reduce-scatter their gradients as they are. Each compresses its share of the sum, "
-          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, BytePS, "
-          "DALL-E's PowerSGD; strategy sharded gathers none). One machine alone compresses nothing"},
+          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, DALL-E's "
+          "PowerSGD; strategy sharded gathers none). Servers with sum_in_machine get these shares (BytePS). One machine "
+          "alone compresses nothing for others"},
       Choice<CodecScope>{
           "two-hop", CodecScope::two_hop,
           "strategy sharded: a machine's workers exchange compressed gradients, add them up, and exchange the sums, "

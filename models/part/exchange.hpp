@@ -46,7 +46,8 @@ struct Exchange {
         positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
     v.optional("partition", x.partition,
-               "a message set is cut into equal parts of at most this size, each exchanged by itself; null: not cut",
+               "a message set is cut into equal parts of at most this size, each compressed and exchanged by itself; "
+               "null: not cut",
                positive);
     v.optional("priority", x.priority,
                "parts of the first layers go first, and a layer's next forward pass waits for its own parts alone "

@@ -119,7 +119,8 @@ struct ParameterServerStrategy {
     v.optional(
         "sum_in_machine", x.sum_in_machine,
         "a machine's workers first reduce-scatter their gradients; each pushes and pulls its share of the sum, and "
-        "they gather what came back (BytePS, Jiang et al., OSDI 2020, section 4)");
+        "they gather what came back (BytePS, Jiang et al., OSDI 2020, section 4). A compressor is for these shares, "
+        "with codec scope machines");
     v.optional(
         "duplex", x.duplex,
         "pushes and pulls go side by side, one bucket's with another's; false: in turn. Several co-located shards "

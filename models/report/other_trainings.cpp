@@ -40,7 +40,7 @@ std::string staleness_of(const Strategy& strategy) {
 
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
-  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return "";
+  if (!sends_compressed(scenario)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
   const bool recodes = any_has(scenario, is_recoded);

@@ -345,7 +345,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
   if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) &&
-      !sends_compressed(scenario.codec, scenario.compressor, scenario.cluster))
+      !sends_compressed(scenario))
     report.notes.push_back(
         {NoteCode::no_effect, "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);

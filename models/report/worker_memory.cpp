@@ -63,7 +63,7 @@ double recoded_share(const Scenario& scenario, const CompressorTraits& traits) {
 /// Error feedback keeps this of the tensors that are compressed: of a worker's share, and of the sums that it encodes
 /// again.
 Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
-  if (!sends_compressed(scenario.codec, scenario.compressor, scenario.cluster)) return {};
+  if (!sends_compressed(scenario)) return {};
   if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return {};  // counted among its parameters
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
   const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
@@ -97,7 +97,7 @@ struct MemoryOf {
   /// An island's workers each average and update a share, and keep what that needs. Where averages in flight are gathered
   /// while workers compute, all shares arrive in memory of their own.
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster),
+    const bool compressed = sends_compressed(scenario),
                outer = x.outer_update_factor > 0;
     const double g = x.workers_of_replica();
     const Bytes in_flight = most_in_flight(x, workload);
@@ -119,7 +119,7 @@ struct MemoryOf {
   }
   /// The parameters, and those of each neighbour; with a compressor x, x̂ and s of CHOCO-SGD.
   WorkerMemory operator()(const GossipStrategy& x) const {
-    const bool compressed = sends_compressed(scenario.codec, scenario.compressor, scenario.cluster);
+    const bool compressed = sends_compressed(scenario);
     const int neighbours = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
     return {n * (compressed ? 3.0 : 1.0 + neighbours), n, s, {}, {}};
   }

@@ -250,7 +250,7 @@ class CompressorChecker {
   void check_strategy(const ShardedStrategy& x) {
     every_step("sharded");
     const int p = s_.cluster.workers, g = x.group(p);
-    if (!sends_compressed(s_.codec, s_.compressor, s_.cluster)) return;
+    if (!sends_compressed(s_)) return;
     if (g < p) return check_groups(x, g);
     if (traits_.stages == 1 && !works_on_matrices(compressor_) && (traits_.summable || traits_.one_gathered_message))
       return;

@@ -30,10 +30,17 @@ inline int first_hop_workers(const CodecSettings& codec, const Cluster& cluster)
   return codec.scope == CodecScope::two_hop && m < cluster.workers ? m : 1;
 }
 
-/// Whether workers send compressed messages: one machine alone, which adds up its gradients first, does not.
+/// Whether workers send compressed messages to each other: one machine alone, which adds up its gradients first, does not.
 inline bool sends_compressed(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
   const int g = summed_workers(codec, compressor, cluster);
   return !std::holds_alternative<NoCompressor>(compressor) && (g == 1 || g < cluster.workers);
+}
+
+/// Whether workers send compressed messages to each other or to servers.
+inline bool sends_compressed(const Scenario& scenario) {
+  if (std::holds_alternative<ParameterServerStrategy>(scenario.strategy))
+    return !std::holds_alternative<NoCompressor>(scenario.compressor);
+  return sends_compressed(scenario.codec, scenario.compressor, scenario.cluster);
 }
 
 }  // namespace stepcast
