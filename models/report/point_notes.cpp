@@ -344,8 +344,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
          "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
          "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
-  if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) &&
-      !sends_compressed(scenario))
+  if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) && !sends_compressed(scenario))
     report.notes.push_back(
         {NoteCode::no_effect, "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);

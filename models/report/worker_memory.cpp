@@ -97,8 +97,7 @@ struct MemoryOf {
   /// An island's workers each average and update a share, and keep what that needs. Where averages in flight are gathered
   /// while workers compute, all shares arrive in memory of their own.
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = sends_compressed(scenario),
-               outer = x.outer_update_factor > 0;
+    const bool compressed = sends_compressed(scenario), outer = x.outer_update_factor > 0;
     const double g = x.workers_of_replica();
     const Bytes in_flight = most_in_flight(x, workload);
     const auto sharded = sharded_step(x);

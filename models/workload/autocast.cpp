@@ -1,12 +1,12 @@
 #include "models/workload/autocast.hpp"
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "models/workload/earlier_outputs.hpp"
+#include "models/workload/linear_inputs.hpp"
 #include "models/workload/sizes.hpp"
 
 namespace stepcast {
@@ -16,11 +16,16 @@ namespace {
 class Autocast {
  public:
   Autocast(const WorkloadTable& listed, int batch)
-      : listed_(listed), wide_(listed.dtype), narrow_(compute_dtype_of(listed)), batch_(batch) {}
+      : listed_(listed),
+        wide_(listed.dtype),
+        narrow_(compute_dtype_of(listed)),
+        batch_(batch),
+        linear_inputs_(linear_inputs(listed.layers)) {}
 
   std::vector<LayerPrecision> run() {
     for (std::size_t i = 0; i < listed_.layers.size(); ++i) {
       layers_.push_back(std::visit([&](const auto& shape) { return precision_of(shape); }, *listed_.layers[i].shape));
+      layers_.back().beside_dtype = wide_;
       outputs_.add(i, output_elements(*listed_.layers[i].shape));
     }
     return std::move(layers_);
@@ -30,17 +35,9 @@ class Autocast {
   LayerPrecision precision_of(const Conv2d& x) const { return product(x, input_or_sample(x)); }
   LayerPrecision precision_of(const ConvTranspose2d& x) const { return product(x, input_or_sample(x)); }
   LayerPrecision precision_of(const Lstm& x) const { return product(x, input_or_sample(x)); }
-  LayerPrecision precision_of(const Linear& x) {
-    const std::size_t self = layers_.size();
-    const auto found = nearest(x);
-    const auto behind = found ? first_linear_.find(*found) : first_linear_.end();
-    const std::size_t first = behind == first_linear_.end() ? self : behind->second;
-    if (first == self || !has_same_input(x, first)) {
-      first_linear_[self] = first;
-      return product(x, input_or_sample(x));
-    }
-    first_linear_[self] = self;
-    return product(x, layers_[first].casts_input ? wide_ : narrow_);
+  LayerPrecision precision_of(const Linear& x) const {
+    const auto input = linear_inputs_[layers_.size()];
+    return product(x, input ? layers_[*input].output : wide_);
   }
 
   LayerPrecision precision_of(const Attention& x) const {
@@ -54,10 +51,10 @@ class Autocast {
     // bf16 its input and its input's gradient, which are casts of their own. In fp16 its kernels cast these.
     const Bytes difference = (size_of(wide_) - size_of(narrow_)) * scores;
     const bool separate = narrow_ != Dtype::fp16;
-    one.casts.forward.assign(separate ? 2 : 1, cast(scores));
-    one.casts.forward.front().work.bytes += difference * (separate ? 2.0 : 1.0);
-    one.casts.data_gradient.assign(separate ? 2 : 1, cast(scores));
-    one.casts.data_gradient.front().work.bytes += difference * (separate ? 3.0 : 2.0);
+    one.beside.forward.assign(separate ? 2 : 1, cast(scores));
+    one.beside.forward.front().work.bytes += difference * (separate ? 2.0 : 1.0);
+    one.beside.data_gradient.assign(separate ? 2 : 1, cast(scores));
+    one.beside.data_gradient.front().work.bytes += difference * (separate ? 3.0 : 2.0);
     return one;
   }
   LayerPrecision precision_of(const Embedding&) { return starts_branch({wide_, wide_}); }
@@ -77,7 +74,7 @@ class Autocast {
     const Dtype input = input_or_newest(x), sum = input == wide_ || branch_ == wide_ ? wide_ : narrow_;
     LayerPrecision one{sum, sum};
     if (sum == wide_ && (input == narrow_ || branch_ == narrow_))
-      one.casts.data_gradient = {cast(real(x.elements) * batch_)};
+      one.beside.data_gradient = {cast(real(x.elements) * batch_)};
     return starts_branch(std::move(one));
   }
   LayerPrecision precision_of(const Activation& x) const {
@@ -105,8 +102,8 @@ class Autocast {
   [[nodiscard]] LayerPrecision product(const LayerShape& shape, Dtype input) const {
     LayerPrecision one{narrow_, narrow_};
     for (const double elements : cast_weights(listed_.layers[layers_.size()])) {
-      one.casts.forward.push_back(cast(elements));
-      one.casts.weight_gradient.push_back(cast(elements));
+      one.beside.forward.push_back(cast(elements));
+      one.beside.weight_gradient.push_back(cast(elements));
     }
     one.casts_input = input == wide_;
     if (one.casts_input) add_input_cast(one, input_elements(shape) * batch_);
@@ -117,8 +114,8 @@ class Autocast {
     return {KernelKind::elementwise, {Flops{}, (size_of(wide_) + size_of(narrow_)) * elements, 1}};
   }
   void add_input_cast(LayerPrecision& one, double elements) const {
-    one.casts.forward.push_back(cast(elements));
-    one.casts.data_gradient.push_back(cast(elements));
+    one.beside.forward.push_back(cast(elements));
+    one.beside.data_gradient.push_back(cast(elements));
   }
 
   /// The layer with the nearest output of as many elements as this one's input has. None: it reads the sample.
@@ -134,20 +131,16 @@ class Autocast {
     const auto found = nearest(shape);
     return found || layers_.empty() ? input_or_sample(shape) : layers_.back().output;
   }
-  [[nodiscard]] bool has_same_input(const Linear& x, std::size_t layer) const {
-    const auto& other = std::get<Linear>(*listed_.layers[layer].shape);
-    return x.in == other.in && x.rows == other.rows;
-  }
   [[nodiscard]] const LayerShape* shape_before() const {
     return layers_.empty() ? nullptr : &*listed_.layers[layers_.size() - 1].shape;
   }
   const WorkloadTable& listed_;
   Dtype wide_, narrow_;
   double batch_;
+  std::vector<std::optional<std::size_t>> linear_inputs_;
   std::vector<LayerPrecision> layers_;  ///< those so far
   EarlierOutputs outputs_;
-  std::map<std::size_t, std::size_t> first_linear_;  ///< by linear layer: the first of those it is behind, or itself
-  Dtype branch_ = narrow_;                           ///< the newest sum, norm or embedding, where a branch starts
+  Dtype branch_ = narrow_;  ///< the newest sum, norm or embedding, where a branch starts
 };
 
 }  // namespace
@@ -165,9 +158,13 @@ std::vector<double> cast_weights(const Layer& layer) {
 }
 
 std::vector<LayerPrecision> precisions_of(const WorkloadTable& listed, int batch) {
-  if (casts(listed)) return Autocast(listed, batch).run();
   const Dtype dtype = compute_dtype_of(listed);
-  return std::vector<LayerPrecision>(listed.layers.size(), LayerPrecision{dtype, dtype});
+  LayerPrecision same{dtype, dtype};
+  same.beside_dtype = dtype;
+  std::vector<LayerPrecision> layers =
+      casts(listed) ? Autocast(listed, batch).run() : std::vector<LayerPrecision>(listed.layers.size(), same);
+  add_gradient_sums(listed, batch, layers);
+  return layers;
 }
 
 }  // namespace stepcast

@@ -20,9 +20,7 @@
 //   others         their input's type
 //
 // A cast reads n elements of one type and writes n of the other. A mixed sum has one narrow input, but is priced as
-// wide. Inputs are those of earlier_outputs.hpp. A sample counts as wide. A linear layer behind another one with as
-// many inputs and rows reads the same input, as queries, keys and values do. The same holds behind a factorized one.
-// Not counted: GradScaler's passes over gradients in fp16, and concatenations of both types, which are wide.
+// wide. Inputs are those of earlier_outputs.hpp and linear_inputs.hpp. A sample counts as wide. Not counted: GradScaler's passes over gradients in fp16, and concatenations of both types, which are wide.
 #pragma once
 
 #include <vector>
@@ -33,14 +31,15 @@ namespace stepcast {
 
 /// A layer's types, and the kernels beside its own.
 struct LayerPrecision {
-  Dtype dtype = Dtype::fp32;   ///< operands of its own kernels
-  Dtype output = Dtype::fp32;  ///< its output
-  bool casts_input = false;    ///< it computes with a cast of its input, which it keeps for backward
-  bool casts_scores = false;   ///< it keeps attention's scores in both types
-  PassKernels casts{};
+  Dtype dtype = Dtype::fp32;         ///< operands of its own kernels
+  Dtype output = Dtype::fp32;        ///< its output
+  bool casts_input = false;          ///< it computes with a cast of its input, which it keeps for backward
+  bool casts_scores = false;         ///< it keeps attention's scores in both types
+  PassKernels beside{};              ///< casts, and sums of gradients (linear_inputs.hpp)
+  Dtype beside_dtype = Dtype::fp32;  ///< the type by which a device's constants price these
 };
 
-/// One for each layer, with casts for `batch` samples. Without autocast all are in compute_dtype.
+/// One for each layer, with the kernels beside for `batch` samples. Without autocast all are in compute_dtype.
 /// @pre the table passed list_gradients (layer_times.hpp)
 std::vector<LayerPrecision> precisions_of(const WorkloadTable& listed, int batch);
 

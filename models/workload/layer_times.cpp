@@ -76,18 +76,17 @@ struct LayerCost {
   PartCost forward, data_gradient, weight_gradient;
 };
 
-/// The layer's own kernels and its casts.
-LayerCost cost_of(const DeviceProfile& profile, const LayerShape& shape, int batch, const LayerPrecision& precision,
-                  Dtype wide) {
-  const LayerTimes own = times_of(profile, shape, batch, precision.dtype),
-                   casts = times_of(profile, precision.casts, wide);
+/// The layer's own kernels and those beside.
+LayerCost cost_of(const DeviceProfile& profile, const LayerShape& shape, int batch, const LayerPrecision& precision) {
+  const LayerTimes own = times_of(profile, shape, batch, precision.dtype), beside = times_beside(profile, precision);
   const LayerWork work = work_of(shape, batch, precision.dtype);
-  const auto count = [](const KernelWork& part, const std::vector<LayerKernel>& beside) {
-    return part.kernels + sum_of(beside).kernels;
+  const PassKernels& more = precision.beside;
+  const auto count = [](const KernelWork& part, const std::vector<LayerKernel>& kernels) {
+    return part.kernels + sum_of(kernels).kernels;
   };
-  return {{own.forward + casts.forward, count(work.forward, precision.casts.forward)},
-          {own.data_gradient + casts.data_gradient, count(work.data_gradient, precision.casts.data_gradient)},
-          {own.weight_gradient + casts.weight_gradient, count(work.weight_gradient, precision.casts.weight_gradient)}};
+  return {{own.forward + beside.forward, count(work.forward, more.forward)},
+          {own.data_gradient + beside.data_gradient, count(work.data_gradient, more.data_gradient)},
+          {own.weight_gradient + beside.weight_gradient, count(work.weight_gradient, more.weight_gradient)}};
 }
 
 /// The backward pass of a block starts with its forward pass.
@@ -191,12 +190,14 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
           time(entry ? entry->weight_gradient : std::nullopt, kernels.weight_gradient, KernelPass::weight_gradient)};
 }
 
-LayerTimes times_of(const DeviceProfile& profile, const PassKernels& casts, Dtype wide) {
+LayerTimes times_beside(const DeviceProfile& profile, const LayerPrecision& precision) {
   const auto time = [&](const std::vector<LayerKernel>& kernels, KernelPass pass) {
-    return kernels.empty() ? Seconds{} : modelled_time(profile, kernels, pass, wide, profile.compute_efficiency.value);
+    if (kernels.empty()) return Seconds{};
+    return modelled_time(profile, kernels, pass, precision.beside_dtype, profile.compute_efficiency.value);
   };
-  return {time(casts.forward, KernelPass::forward), time(casts.data_gradient, KernelPass::data_gradient),
-          time(casts.weight_gradient, KernelPass::weight_gradient)};
+  const PassKernels& beside = precision.beside;
+  return {time(beside.forward, KernelPass::forward), time(beside.data_gradient, KernelPass::data_gradient),
+          time(beside.weight_gradient, KernelPass::weight_gradient)};
 }
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
@@ -264,7 +265,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   const std::vector<LayerPrecision> precisions = precisions_of(timed, batch);
   std::vector<LayerCost> costs;
   for (std::size_t i = 0; i < timed.layers.size(); ++i) {
-    costs.push_back(cost_of(profile, *timed.layers[i].shape, batch, precisions[i], timed.dtype));
+    costs.push_back(cost_of(profile, *timed.layers[i].shape, batch, precisions[i]));
     timed.layers[i].forward = queue.add(costs[i].forward.kernels, costs[i].forward.time) * corrections.forward;
   }
   for (std::size_t i = timed.layers.size(); i-- > 0;) {

@@ -58,9 +58,9 @@ Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKerne
 /// @throws ModelError when the profile has no peak for the type and a part needs it
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
-/// Times of a layer's casts, whose wide type is `wide`.
-/// @throws ModelError when there are casts and the profile has no peak for the type
-LayerTimes times_of(const DeviceProfile& profile, const PassKernels& casts, Dtype wide);
+/// Times of the kernels beside a layer's own.
+/// @throws ModelError when there are some and the profile has no peak for their type
+LayerTimes times_beside(const DeviceProfile& profile, const LayerPrecision& precision);
 
 /// The update of all the table's parameters, with one kernel for each gradient tensor or one for all. Weights and state
 /// are fp32, independent of the gradients' type. `dtype` is fp32 if the profile has a peak for it, else the type of
@@ -90,7 +90,7 @@ Corrections corrections_of(const WorkloadTable& table);
 /// Measured times correct each of them. A variant is applied first. The first layer has no data gradient, since no
 /// layer before it learns. With the profile's host_launch a layer takes as much longer as the device waits for the host,
 /// from an empty queue before the first layer. For recomputed blocks, the last layer's backward includes the block's
-/// forward time, since that runs first. Casts of autocast count with their layer. A table with times is returned
+/// forward time, since that runs first. Kernels beside a layer's own count with it. A table with times is returned
 /// unchanged.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);

@@ -97,7 +97,7 @@ std::string unmeasured_kinds(const WorkloadTable& listed, const DeviceProfile& p
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Dtype dtype = precisions[i].dtype;
     collect_all(kernels_on(profile, *listed.layers[i].shape, 1, dtype), dtype);
-    collect_all(precisions[i].casts, listed.dtype);
+    collect_all(precisions[i].beside, precisions[i].beside_dtype);
   }
   std::string text;
   for (const Evidence evidence : kUnmeasured)
@@ -188,10 +188,9 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
       add(kernels.weight_gradient, KernelPass::weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
     };
     const Dtype dtype = precisions[i].dtype;
-    const PassKernels& casts = precisions[i].casts;
     add_all(kernels_on(profile, *layer.shape, batch, dtype), times_of(profile, *layer.shape, batch, dtype), dtype,
             find_entry(profile, *layer.shape, batch, dtype));
-    add_all(casts, times_of(profile, casts, listed.dtype), listed.dtype, nullptr);
+    add_all(precisions[i].beside, times_beside(profile, precisions[i]), precisions[i].beside_dtype, nullptr);
   }
   const Update update = update_of(listed, profile);
   const bool by_roofline = update.entry == nullptr;

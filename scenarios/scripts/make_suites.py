@@ -785,7 +785,6 @@ def make_pytorch(writer, card, day, assumes):
                 "Rows are the time of a step's kernels, not of the host, which launched them more slowly for ResNet-50 in batches of 32 and for BERT. "
                 "Steps in bf16 and fp16 are by autocast. Attention is PyTorch's scaled_dot_product_attention. In tf32 GPT-2's attention drops its scores in kernels of fp32. "
                 "GPT-2's output has 50,257 words. Products of such odd sizes take slower kernels, whose slowdown rests on single layers, too. "
-                "A tensor that several layers read has as many gradients, whose sums are counted once: BERT's queries, keys and values need two more. "
                 "Sums of biases' gradients are priced as elementwise, and take three times as long. Layers in fp16 with images in nhwc have bf16's constants.",
         source=f"measurements/{card}_steps.csv: by stepcast's developers, {day}.",
         study={"workload": "resnet50", "cluster": {"workers": 1, "link": {"bandwidth": "1GB/s"}}, "strategy": {"kind": "all-reduce"}, "variants": variants},

@@ -59,11 +59,11 @@ std::string types_of(const LayerPrecision& one) {
          (one.casts_input ? ", casts its input" : "");
 }
 
-double kernels_of_casts(const WorkloadTable& table) {
+double kernels_beside(const WorkloadTable& table) {
   double count = 0;
   for (const LayerPrecision& one : precisions(table))
-    count += sum_of(one.casts.forward).kernels + sum_of(one.casts.data_gradient).kernels +
-             sum_of(one.casts.weight_gradient).kernels;
+    count += sum_of(one.beside.forward).kernels + sum_of(one.beside.data_gradient).kernels +
+             sum_of(one.beside.weight_gradient).kernels;
   return count;
 }
 
@@ -97,26 +97,26 @@ TEST_CASE("autocast casts weights, wide inputs and their gradients once a pass")
   const auto bytes = [](const std::vector<LayerKernel>& kernels) { return sum_of(kernels).bytes; };
   const auto count = [](const std::vector<LayerKernel>& kernels) { return sum_of(kernels).kernels; };
   // query: weight 16, bias 4, input 3 x 4 of each of 5 samples.
-  CHECK(bytes(layers[2].casts.forward) == kCast * (16 + 4 + 60.0));
-  CHECK(count(layers[2].casts.forward) == 3);
-  CHECK(bytes(layers[2].casts.data_gradient) == kCast * 60.0);
-  CHECK(bytes(layers[2].casts.weight_gradient) == kCast * 20.0);
-  CHECK(count(layers[2].casts.weight_gradient) == 2);
+  CHECK(bytes(layers[2].beside.forward) == kCast * (16 + 4 + 60.0));
+  CHECK(count(layers[2].beside.forward) == 3);
+  CHECK(bytes(layers[2].beside.data_gradient) == kCast * 60.0);
+  CHECK(bytes(layers[2].beside.weight_gradient) == kCast * 20.0);
+  CHECK(count(layers[2].beside.weight_gradient) == 2);
   // dense: its input is narrow.
-  CHECK(bytes(layers[6].casts.forward) == kCast * 20.0);
-  CHECK(count(layers[6].casts.data_gradient) == 0);
+  CHECK(bytes(layers[6].beside.forward) == kCast * 20.0);
+  CHECK(count(layers[6].beside.data_gradient) == 0);
   // add: the gradient of the narrow branch.
-  CHECK(count(layers[8].casts.forward) == 0);
-  CHECK(bytes(layers[8].casts.data_gradient) == kCast * 60.0);
+  CHECK(count(layers[8].beside.forward) == 0);
+  CHECK(bytes(layers[8].beside.data_gradient) == kCast * 60.0);
   // output: a tied weight of 8 x 10 without a gradient of its own.
-  CHECK(bytes(layers[12].casts.forward) == kCast * 80.0);
-  CHECK(bytes(layers[12].casts.weight_gradient) == kCast * 80.0);
+  CHECK(bytes(layers[12].beside.forward) == kCast * 80.0);
+  CHECK(bytes(layers[12].beside.weight_gradient) == kCast * 80.0);
   // loss: 10 scores of each of 3 rows and 5 samples, there and back.
-  CHECK(bytes(layers[13].casts.forward) == kCast * 150.0);
-  CHECK(bytes(layers[13].casts.data_gradient) == kCast * 150.0);
+  CHECK(bytes(layers[13].beside.forward) == kCast * 150.0);
+  CHECK(bytes(layers[13].beside.data_gradient) == kCast * 150.0);
   for (const std::size_t i : {0, 1, 5, 7, 9, 11}) {
     INFO("layer " << i);
-    CHECK(count(layers[i].casts.forward) + count(layers[i].casts.data_gradient) == 0);
+    CHECK(count(layers[i].beside.forward) + count(layers[i].beside.data_gradient) == 0);
   }
 }
 
@@ -128,17 +128,17 @@ TEST_CASE("autocast's softmax of scores in memory is wide, and so is their dropo
   table.layers.insert(table.layers.begin() + 6,
                       {"drop", {}, {}, {}, Activation{ActivationFunction::dropout, 2 * 3 * 3}});
   const std::vector<LayerPrecision> bf16 = precisions(table);
-  CHECK(sum_of(bf16[5].casts.forward).bytes == 16_B * 90.0);
-  CHECK(sum_of(bf16[5].casts.forward).kernels == 2);
-  CHECK(sum_of(bf16[5].casts.data_gradient).bytes == 18_B * 90.0);
-  CHECK(sum_of(bf16[5].casts.data_gradient).kernels == 2);
+  CHECK(sum_of(bf16[5].beside.forward).bytes == 16_B * 90.0);
+  CHECK(sum_of(bf16[5].beside.forward).kernels == 2);
+  CHECK(sum_of(bf16[5].beside.data_gradient).bytes == 18_B * 90.0);
+  CHECK(sum_of(bf16[5].beside.data_gradient).kernels == 2);
   CHECK(types_of(bf16[6]) == "fp32 to bf16");
   // In fp16 its kernels read the scores and write their gradient narrow. Forward: 2 + 6. Backward: 6 + 2 + 2.
   table.compute_dtype = Dtype::fp16;
   const std::vector<LayerPrecision> fp16 = precisions(table);
-  CHECK(sum_of(fp16[5].casts.forward).bytes == 8_B * 90.0);
-  CHECK(sum_of(fp16[5].casts.data_gradient).bytes == 10_B * 90.0);
-  CHECK(sum_of(fp16[5].casts.data_gradient).kernels == 1);
+  CHECK(sum_of(fp16[5].beside.forward).bytes == 8_B * 90.0);
+  CHECK(sum_of(fp16[5].beside.data_gradient).bytes == 10_B * 90.0);
+  CHECK(sum_of(fp16[5].beside.data_gradient).kernels == 1);
   // Memory has both types of the scores, 4 bytes more for each, and a mask for their dropout.
   const auto memory = [](const WorkloadTable& one) { return activations_of(list_gradients(one)); };
   WorkloadTable plain = table;
@@ -161,12 +161,56 @@ TEST_CASE("queries, keys and values read the same input behind factorized ones, 
   }
 }
 
+TEST_CASE("gradients of an input that several linear layers read are added up, in the input's type") {
+  // 12 elements of each of 5 samples: two gradients are read and one is written. The key's and the value's are added to
+  // what is there; the sum of Add has that of the branch that goes around.
+  const auto sums = [](WorkloadTable table, bool autocast, std::size_t layer) {
+    table.autocast = autocast;
+    return precisions(table)[layer].beside.data_gradient;
+  };
+  CHECK(sum_of(sums(encoder(true), true, 2)).bytes == kCast * 60.0);
+  CHECK(sum_of(sums(encoder(true), false, 2)).kernels == 0);
+  for (const std::size_t layer : {3, 4}) {
+    CHECK(sum_of(sums(encoder(true), true, layer)).bytes == (kCast + 12_B) * 60.0);
+    CHECK(sum_of(sums(encoder(true), false, layer)).bytes == 6_B * 60.0);
+    CHECK(sums(encoder(true), false, layer).back().kind == KernelKind::elementwise);
+  }
+  // Gate and up projections read one norm, down their product. Factorized ones read it by their first factors.
+  WorkloadTable gated = table_of({{"norm", LayerNorm{4, 3}},
+                                  {"gate", Linear{4, 8, 3, false}},
+                                  {"silu", Activation{ActivationFunction::silu, 24}},
+                                  {"up", Linear{4, 8, 3, false}},
+                                  {"multiply", Multiply{24}},
+                                  {"down", Linear{8, 4, 3, false}}});
+  CHECK(sums(gated, false, 1).empty());
+  CHECK(sum_of(sums(gated, false, 3)).bytes == 6_B * 12.0);
+  CHECK(sums(gated, false, 5).empty());
+  WorkloadTable factors = table_of({{"norm", LayerNorm{8, 3}},
+                                    {"query.u", Linear{8, 2, 3}},
+                                    {"query.v", Linear{2, 8, 3}},
+                                    {"key.u", Linear{8, 2, 3}},
+                                    {"key.v", Linear{2, 8, 3}}});
+  CHECK(sums(factors, false, 3).size() == 1);
+  for (const std::size_t layer : {1, 2, 4}) CHECK(sums(factors, false, layer).empty());
+  // Two layers that read the sample need no gradient of it.
+  CHECK(sums(table_of({{"a", Linear{4, 8, 1, false}}, {"b", Linear{4, 8, 1, false}}}), false, 1).empty());
+}
+
+TEST_CASE("a layer's time includes the sum of gradients that it ends with") {
+  WorkloadTable table = encoder(true);
+  table.autocast = false;
+  const DeviceProfile profile = device();
+  const WorkloadTable timed = time_layers(table, profile, 5);
+  require_close(timed.layers[2].backward + roofline({Flops(60), 6_B * 60.0, 1}, profile, Dtype::bf16),
+                timed.layers[3].backward, 1e-12, "key after query");
+}
+
 TEST_CASE("rotary positions of simple operations are wide, and attention casts queries and keys back") {
   const auto layers = precisions(table_of(
       {{"qkv", Linear{4, 12, 3}}, {"rotary", Rotary{24, 12, true}}, {"scores", Attention{2, 4, 3, {}, {}, true}}}));
   CHECK(types_of(layers[1]) == "fp32 to fp32");
-  CHECK(sum_of(layers[2].casts.forward).bytes == kCast * 24.0);
-  CHECK(sum_of(layers[2].casts.data_gradient).bytes == kCast * 24.0);
+  CHECK(sum_of(layers[2].beside.forward).bytes == kCast * 24.0);
+  CHECK(sum_of(layers[2].beside.data_gradient).bytes == kCast * 24.0);
 }
 
 TEST_CASE("a convolutional network under autocast casts its weights, its sample and its loss") {
@@ -185,7 +229,7 @@ TEST_CASE("a convolutional network under autocast casts its weights, its sample 
   const std::vector<double> forward{108 + 192, 0, 0, 144, 0, 0, 50, 10};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     INFO("layer " << i);
-    CHECK(sum_of(layers[i].casts.forward).bytes == kCast * forward[i]);
+    CHECK(sum_of(layers[i].beside.forward).bytes == kCast * forward[i]);
   }
 }
 
@@ -202,7 +246,7 @@ TEST_CASE("without autocast, or without a narrower type, all layers have one typ
   narrow.dtype = Dtype::bf16;
   wide.compute_dtype.reset();
   for (const auto& [table, dtype] : {std::pair{plain, Dtype::bf16}, {narrow, Dtype::bf16}, {wide, Dtype::fp32}}) {
-    CHECK(kernels_of_casts(table) == 0);
+    CHECK(kernels_beside(table) == 2);  // the sums of gradients at the keys and at the values
     for (const LayerPrecision& one : precisions(table)) {
       CHECK(one.dtype == dtype);
       CHECK(one.output == dtype);
@@ -266,19 +310,20 @@ TEST_CASE("BERT-Base's casts are those that a profiler counted on an H100") {
   // 196 to fp32. In that network the output has a bias, and the pooler no gradient:
   //   to bf16, forward: 148 weights and biases, 50 inputs; backward: the gradients of 24 branches and of the loss
   //   to fp32, forward: the log-probabilities; backward: 146 gradients of weights, 49 of inputs
-  // In ours the output has no bias (147), and the pooler learns (147 and 50).
+  // In ours the output has no bias (147), and the pooler learns (147 and 50). The profiler counted 50 sums of two fp32
+  // tensors, 2 of them forward, of embeddings. The table's 24 sums of branches have one each; q, k and v have the other 24.
   const WorkloadTable bert = load_workload(
       default_library() / "workloads" / "bert-base.json",
       Json{{"variant", "fused-attention"}, {"dtype", "fp32"}, {"compute_dtype", "bf16"}, {"autocast", true}},
       default_library());
   double forward = 0, data = 0, weights = 0;
   for (const LayerPrecision& one : precisions(bert)) {
-    forward += sum_of(one.casts.forward).kernels;
-    data += sum_of(one.casts.data_gradient).kernels;
-    weights += sum_of(one.casts.weight_gradient).kernels;
+    forward += sum_of(one.beside.forward).kernels;
+    data += sum_of(one.beside.data_gradient).kernels;
+    weights += sum_of(one.beside.weight_gradient).kernels;
   }
   CHECK(forward == 147 + 50 + 1);
-  CHECK(data == 50 + 24 + 1);
+  CHECK(data == 50 + 24 + 1 + 24);
   CHECK(weights == 147);
 }
 
