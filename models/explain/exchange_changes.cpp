@@ -78,10 +78,13 @@ class ExchangeChanges {
     }
     // Asynchronous servers use gradients of other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
+    if (x.sum_in_machine && summed_workers(s_) > 1) inner_type();
     if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1)
       sums(here);
-    changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
-                          AllReduceStrategy{.exchange = x.exchange});
+    AllReduceStrategy all_reduce{.exchange = x.exchange};
+    if (s_.codec.scope == CodecScope::machines) all_reduce.exchange.priority = false;
+    const bool sums_encoded = x.two_way && !std::holds_alternative<NoCompressor>(s_.compressor);
+    changes_.add_strategy(synchronous && !sums_encoded ? kExecution : kTraining, "all-reduce", all_reduce);
     if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
     if (!x.exchange.priority)
       changes_.add(kTraining, fmt::format("servers every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
@@ -275,22 +278,23 @@ class ExchangeChanges {
 
   /// Sums in machines before servers. A compressor encodes the sums.
   void sums(const Place<ParameterServerStrategy>& here) {
-    const bool compresses = !std::holds_alternative<NoCompressor>(s_.compressor);
     Settings set{setting(here, &ParameterServerStrategy::sum_in_machine, true)};
-    if (compresses) set.push_back(setting(codec_of(s_), &CodecSettings::scope, CodecScope::machines));
-    changes_.add(compresses ? kTraining : kExecution,
-                 compresses ? "summed inside machines, compressed between them" : "summed inside machines first",
-                 std::move(set));
+    if (std::holds_alternative<NoCompressor>(s_.compressor))
+      return changes_.add(kExecution, "summed inside machines first", std::move(set));
+    set.push_back(setting(codec_of(s_), &CodecSettings::scope, CodecScope::machines));
+    changes_.add(kTraining, "summed inside machines, compressed between them", std::move(set));
   }
 
   /// ByteScheduler and BytePS cut tensors into parts of about this size (recalled). Parts are compressed by themselves.
   void priorities(const Place<Exchange>& here) {
     const Exchange& x = here.part;
-    if (x.priority || x.grouping == Grouping::whole_model) return;
-    const bool compresses = !std::holds_alternative<NoCompressor>(s_.compressor);
+    const bool all_reduce = std::holds_alternative<AllReduceStrategy>(s_.strategy);
+    if (x.priority || x.grouping == Grouping::whole_model || std::holds_alternative<QsparseLocalSgd>(s_.compressor) ||
+        (all_reduce && summed_workers(s_) > 1))
+      return;
     Settings set{setting(here, &Exchange::priority, true)};
     if (!x.partition) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
-    changes_.add(compresses && !x.partition ? kTraining : kExecution, "parts of the first layers first",
+    changes_.add(!x.partition && is_changed_by_parts(s_) ? kTraining : kExecution, "parts of the first layers first",
                  std::move(set));
   }
 
@@ -302,6 +306,7 @@ class ExchangeChanges {
 
   void servers(const Exchange& x) {
     ParameterServerStrategy servers{.shards = s_.cluster.workers, .exchange = x};
+    servers.sum_in_machine = summed_workers(s_.codec, s_.compressor, s_.cluster) > 1;
     ParameterServerStrategy beside = servers;
     beside.placement = ServerPlacement::co_located;
     changes_.add_strategy(kExecution, "a server shard on every worker", beside);
@@ -359,6 +364,13 @@ class ExchangeChanges {
                    &ShardedStrategy::backward_group_size, machine);
   }
 
+  /// Narrower sums inside machines, which are rounded. Sharded state has a type of its own for them.
+  void inner_type() {
+    const bool sharded = std::holds_alternative<ShardedStrategy>(s_.strategy);
+    if (!sharded && !s_.codec.inner_dtype && size_of(s_.workload->dtype) > 2_B)
+      changes_.add(kTraining, "sums inside machines in fp16", codec_of(s_), &CodecSettings::inner_dtype, Dtype::fp16);
+  }
+
   /// Sums are compressed instead of each worker's gradients, or as well, which is another training.
   void scopes(std::optional<CodecScope> other = {}) {
     const int g = host_costs(s_.cluster).workers_of_machine;
@@ -369,7 +381,8 @@ class ExchangeChanges {
     if (other && s_.codec.scope != CodecScope::workers)
       changes_.add(kTraining, "compressed once, among all workers", codec_of(s_), &CodecSettings::scope,
                    CodecScope::workers);
-    if (s_.codec.scope == CodecScope::machines) return;
+    if (s_.codec.scope == CodecScope::machines) return inner_type();
+    if (const auto* x = std::get_if<AllReduceStrategy>(&s_.strategy); x && x->exchange.priority) return;
     changes_.add(kTraining, "summed inside machines, compressed between them", codec_of(s_), &CodecSettings::scope,
                  CodecScope::machines);
   }

@@ -38,6 +38,12 @@ std::string staleness_of(const Strategy& strategy) {
   return "synchronous";
 }
 
+/// The workers that add up gradients before these are compressed, and the type of their sums.
+std::string sums_of(const Scenario& scenario) {
+  const int g = summed_workers(scenario);
+  return fmt::format("{} {}", g, g > 1 ? write_value(scenario.codec.inner_dtype).dump() : "null");
+}
+
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
   if (!sends_compressed(scenario)) return "";
@@ -49,14 +55,13 @@ std::string compression_of(const Scenario& scenario) {
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
   const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
-  // Parts are compressed by themselves.
   const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
-  const auto partition = server       ? server->exchange.partition
-                         : all_reduce ? all_reduce->exchange.partition
-                                      : std::nullopt;
+  std::optional<Bytes> partition;
+  if (is_changed_by_parts(scenario))
+    partition = server ? server->exchange.partition : all_reduce ? all_reduce->exchange.partition : std::nullopt;
   return fmt::format("{} {} {}{} {} {} {} {} {}", write_value(scenario.compressor).dump(),
-                     write_value(scenario.other_compressors).dump(), again, twice ? " two-hop" : "",
-                     summed_workers(scenario), scenario.codec.min_elements, scenario.codec.whole_vectors,
+                     write_value(scenario.other_compressors).dump(), again, twice ? " two-hop" : "", sums_of(scenario),
+                     scenario.codec.min_elements, scenario.codec.whole_vectors,
                      write_value(scenario.codec.whole).dump(), write_value(partition).dump());
 }
 

@@ -135,6 +135,7 @@ class CompressorChecker {
           "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
     if (islands_of(s_.strategy) && s_.codec.scope == CodecScope::machines)
       fault("/codec/scope", "\"machines\" with islands", "\"workers\": islands compress between each other alone");
+    check_inner_dtype();
     if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",
@@ -145,10 +146,26 @@ class CompressorChecker {
     if (const auto* servers = std::get_if<ParameterServerStrategy>(&s_.strategy); servers && !servers->sum_in_machine)
       fault("/codec/scope", "\"machines\" without sum_in_machine", "\"workers\": servers get each worker's message",
             "set /strategy/sum_in_machine to true");
-    if (const auto* x = std::get_if<AllReduceStrategy>(&s_.strategy); x && x->exchange.priority)
+    const auto* x = std::get_if<AllReduceStrategy>(&s_.strategy);
+    if (x && x->exchange.priority && sends_compressed(s_))
       fault("/codec/scope", "\"machines\" with priority",
             "\"workers\": sums in machines and messages between them share links, in the order of back-propagation",
             "use strategy parameter-server with sum_in_machine, whose pushes go by priority");
+  }
+
+  /// The type of sums inside machines.
+  void check_inner_dtype() {
+    if (!s_.codec.inner_dtype) return;
+    const Dtype type = *s_.codec.inner_dtype;
+    if (s_.codec.scope != CodecScope::machines)
+      fault("/codec/inner_dtype", fmt::format("\"{}\" with scope {}", name_of(type), name_of(s_.codec.scope)),
+            "null: only scope machines adds up gradients before they are compressed");
+    else if (std::holds_alternative<ShardedStrategy>(s_.strategy))
+      fault("/codec/inner_dtype", fmt::format("\"{}\" with strategy sharded", name_of(type)),
+            "null: its sums have /strategy/reduce_dtype");
+    else if (workload_ && size_of(type) >= size_of(workload_->dtype))
+      fault("/codec/inner_dtype", fmt::format("\"{}\" with gradients in {}", name_of(type), name_of(workload_->dtype)),
+            "a narrower type, or null: sums in the gradients' own");
   }
 
   void check_carrier(Carrier carrier, const CollectiveChoice& choice) {

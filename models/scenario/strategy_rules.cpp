@@ -110,9 +110,11 @@ class StrategyChecker {
     if (p > g && p % g != 0)
       fault("/strategy/sum_in_machine", fmt::format("true with {} workers on machines of {}", p, g),
             "as many workers on each", fmt::format("use a multiple of {} workers", g));
-    if (g > 1 && !std::holds_alternative<NoCompressor>(s_.compressor) && s_.codec.scope == CodecScope::workers)
+    if (std::min(g, p) > 1 && !std::holds_alternative<NoCompressor>(s_.compressor) &&
+        s_.codec.scope == CodecScope::workers)
       fault("/codec/scope", "\"workers\" with sum_in_machine",
-            "\"machines\": the sums of a machine are compressed, not each worker's gradients");
+            "\"machines\": the sums of a machine are compressed, not each worker's gradients",
+            "set /codec/scope to machines");
   }
 
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {

@@ -31,7 +31,8 @@ inline int first_hop_workers(const CodecSettings& codec, const Cluster& cluster)
 }
 
 /// Whether workers send compressed messages to each other: one machine alone, which adds up its gradients first, does not.
-inline bool sends_compressed(const CodecSettings& codec, const Compressor& compressor, const Cluster& cluster) {
+inline bool workers_exchange_compressed(const CodecSettings& codec, const Compressor& compressor,
+                                        const Cluster& cluster) {
   const int g = summed_workers(codec, compressor, cluster);
   return !std::holds_alternative<NoCompressor>(compressor) && (g == 1 || g < cluster.workers);
 }
@@ -40,7 +41,7 @@ inline bool sends_compressed(const CodecSettings& codec, const Compressor& compr
 inline bool sends_compressed(const Scenario& scenario) {
   if (std::holds_alternative<ParameterServerStrategy>(scenario.strategy))
     return !std::holds_alternative<NoCompressor>(scenario.compressor);
-  return sends_compressed(scenario.codec, scenario.compressor, scenario.cluster);
+  return workers_exchange_compressed(scenario.codec, scenario.compressor, scenario.cluster);
 }
 
 }  // namespace stepcast

@@ -62,6 +62,14 @@ bool any_has(const Scenario& scenario, bool (*has)(const CompressorTraits&)) {
   return std::any_of(all.begin(), all.end(), [&](const Compressor* one) { return has(traits_of(*one, dtype)); });
 }
 
+bool is_changed_by_parts(const Scenario& scenario) {
+  const std::vector<const Compressor*> all = compressors_of(scenario);
+  return std::any_of(all.begin(), all.end(), [](const Compressor* one) {
+    return !std::holds_alternative<NoCompressor>(*one) && !std::holds_alternative<RatioCompressor>(*one) &&
+           !std::holds_alternative<Fp16>(*one) && !std::holds_alternative<Natural>(*one);
+  });
+}
+
 std::string compressor_text(const Scenario& scenario) {
   std::vector<std::string_view> kinds;
   for (const Compressor* one : compressors_of(scenario))

@@ -188,11 +188,10 @@ std::string link(const Scenario& s) {
 
 std::string reduction_cost(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
-  if (server && server->server_reduction_cost) return "server_reduction_cost is set";
-  const auto* benchmark = strategy_of<CollectiveBenchmark>(s);
-  const bool adds =
-      !benchmark || benchmark->operation == Operation::all_reduce || benchmark->operation == Operation::reduce_scatter;
-  return unless(adds, benchmark ? fmt::format("{} adds nothing", name_of(benchmark->operation)) : "");
+  if (server && server->server_reduction_cost && !server->sum_in_machine) return "server_reduction_cost is set";
+  const auto* one = strategy_of<CollectiveBenchmark>(s);
+  if (!one || one->operation == Operation::all_reduce || one->operation == Operation::reduce_scatter) return "";
+  return fmt::format("{} adds nothing", name_of(one->operation));
 }
 
 std::string sum_between_groups(const Scenario& s) {
@@ -202,6 +201,7 @@ std::string sum_between_groups(const Scenario& s) {
 }
 
 std::string of_collectives(const Scenario& s) {
+  if (const auto* server = strategy_of<ParameterServerStrategy>(s); server && server->sum_in_machine) return "";
   return unless(collective_of(s.strategy), "the strategy has no collectives");
 }
 

@@ -78,22 +78,32 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& s
   const Workload& workload = input.workload;
   std::vector<TaskId> first(buckets.size(), kNoTask);
   ++graph.micro_batches;
-  for (std::size_t i = buckets.size(); i-- > 0;) {
-    std::vector<TaskId> before;
-    const auto add = [&](const char* name, Phase phase, Seconds time, StreamId stream) {
-      const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, stream});
-      for (const TaskId needed : before) graph.depend(task, needed);
-      if (first[i] == kNoTask) first[i] = task;
-      before = {task};
-    };
-    if (use[i].decode > Seconds{}) add("decode", Phase::decode, use[i].decode, streams.codec);
+  std::vector<std::vector<TaskId>> last(buckets.size());  // the newest tasks of each bucket's use
+  const auto add = [&](std::size_t i, const char* name, Phase phase, Seconds time, StreamId stream) {
+    const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, stream});
+    for (const TaskId needed : last[i]) graph.depend(task, needed);
+    if (first[i] == kNoTask) first[i] = task;
+    last[i] = {task};
+  };
+  const auto decode = [&](std::size_t i) {
+    if (use[i].decode > Seconds{}) add(i, "decode", Phase::decode, use[i].decode, streams.codec);
     std::vector<TaskId> gathered;
     for (const CollectiveCall& call : use[i].spread)
       gathered.push_back(
-          add_negotiated(graph, streams.spread, numbered("gather in machines", i, buckets.size()), call, {}, before));
-    if (!gathered.empty()) before = gathered;
-    if (use[i].update > Seconds{}) add("update", Phase::update, use[i].update, streams.compute);
-    add("forward", Phase::forward, forward_time(workload, buckets, i), streams.compute);
+          add_negotiated(graph, streams.spread, numbered("gather in machines", i, buckets.size()), call, {}, last[i]));
+    if (!gathered.empty()) last[i] = gathered;
+  };
+  const auto compute = [&](std::size_t i) {
+    if (use[i].cast > Seconds{}) add(i, "cast back", Phase::decode, use[i].cast, streams.codec);
+    if (use[i].update > Seconds{}) add(i, "update", Phase::update, use[i].update, streams.compute);
+    add(i, "forward", Phase::forward, forward_time(workload, buckets, i), streams.compute);
+  };
+  // A bucket is decoded before the layers of the one before compute, if it is gathered after that.
+  const bool ahead = std::any_of(use.begin(), use.end(), [](const BucketUse& one) { return !one.spread.empty(); });
+  for (std::size_t i = buckets.size(); i-- > 0;) {
+    if (!ahead || i + 1 == buckets.size()) decode(i);
+    if (ahead && i > 0) decode(i - 1);
+    compute(i);
   }
   if (const int more = workload.accumulation - 1; more > 0) {
     add_for_each(graph, streams.compute, "backward", Phase::backward, workload.backward, 1);

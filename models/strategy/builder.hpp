@@ -87,6 +87,7 @@ Seconds forward_time(const Workload& workload, const std::vector<Bucket>& bucket
 struct BucketUse {
   Seconds decode{};
   std::vector<CollectiveCall> spread{};  ///< inside machines, after decoding
+  Seconds cast{};                        ///< after that
   Seconds update{};
 };
 struct UseStreams {
@@ -94,8 +95,8 @@ struct UseStreams {
 };
 
 /// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the use
-/// of the bucket's sums of the step before; what takes no time has no task. Returns for each bucket the first task that
-/// needs these sums.
+/// of the bucket's sums of the step before; what takes no time has no task. If sums are gathered after decoding, a bucket
+/// is decoded one piece ahead, so that the GPU does not idle. Returns for each bucket the first task that needs its sums.
 std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& streams, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, const std::vector<BucketUse>& use);
 
@@ -127,8 +128,8 @@ class BackPropagation {
   TaskId last_ = kNoTask;
 };
 
-/// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket's parts
-/// are encoded as soon as it is ready, or after all are ready (encode[i] for parts[i], no task if zero).
+/// Adds the backward pass as one task per bucket, and the tail. parts[i] is encoded in encode[i], without a task if that
+/// is zero. The codec's `overlap` decides whether this is as soon as its bucket is ready, or after all are.
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
                           const std::vector<Bucket>& buckets, double slowdown, const std::vector<BucketPart>& parts,
                           const std::vector<Seconds>& encode);

@@ -8,6 +8,7 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/strategy/coded_tensors.hpp"
+#include "models/strategy/inside_machines.hpp"
 #include "models/unit/units.hpp"
 
 namespace stepcast {
@@ -179,17 +180,27 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
                              Carrier carrier, int parts) {
   const int g = input.summed_workers(), p = input.cluster.workers;
   const Bytes bytes = bucket.bytes / parts;
-  if (g == p && p > 1)
-    return {.stages = {{{}, {input.prices.decide(Operation::all_reduce, choice, bytes)}}},
-            .decode = {},
-            .payload = bytes,
+  if (g == p && p > 1) {
+    const Bytes cast = in_inner_dtype(input, bytes);
+    const Seconds time = inner_cast_time(input, bytes);
+    return {.stages = {{time, {input.prices.decide(Operation::all_reduce, choice, cast)}}},
+            .decode = time,
+            .payload = cast,
             .assumed = ""};
+  }
   CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier, parts);
   if (g == 1) return exchange;
-  if (!input.islands) exchange.sum = input.prices.decide(Operation::reduce_scatter, {}, bytes, inside_groups(g, p));
-  const CollectiveChoice inside =
-      input.islands ? fitted(input.islands->collective, Operation::all_gather) : CollectiveChoice{};
-  exchange.spread = input.prices.decide(Operation::all_gather, inside, bytes, inside_groups(g, p));
+  if (input.islands) {
+    exchange.spread = input.prices.decide(
+        Operation::all_gather, fitted(input.islands->collective, Operation::all_gather), bytes, inside_groups(g, p));
+    return exchange;
+  }
+  const InsideMachines inside = inside_machines(input, bytes, g);
+  exchange.sum = inside.sum;
+  exchange.spread = inside.spread;
+  exchange.cast = inside.cast;
+  exchange.stages.front().encode += inside.share_cast;
+  exchange.decode += inside.share_cast;
   return exchange;
 }
 
@@ -245,9 +256,16 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
 }
 
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready) {
-  if (!call) return ready;
-  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known({ready}));
+                  std::size_t i, std::size_t parts, Seconds negotiation, const std::vector<TaskId>& ready) {
+  if (!call) return ready.front();
+  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known(ready));
+}
+
+TaskId add_cast_back(StepGraph& graph, StreamId codec, Seconds time, std::size_t i, std::size_t parts, TaskId ready) {
+  if (time == Seconds{}) return ready;
+  const TaskId task = graph.add_task({numbered("cast back", i, parts), Phase::decode, ComputeWork{time}, codec});
+  graph.depend(task, ready);
+  return task;
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
@@ -266,23 +284,25 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
   std::vector<TaskId> done = add_decode(graph, codec, decode, ready);
   for (std::size_t i = 0; i < done.size(); ++i)
     done[i] =
-        add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, done[i]);
+        add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, {done[i]});
+  for (std::size_t i = 0; i < done.size(); ++i)
+    done[i] = add_cast_back(graph, codec, parts[i].cast, i, done.size(), done[i]);
   return done;
 }
 
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
                      SecondsPerByte gamma) {
   CodedPart coded;
-  const double added = messages.added, shares = messages.shares;
+  const double added = messages.added, sums = messages.sums;
   const Bytes dense = part.bytes / messages.pieces;
   if (const auto known = by_bytes(input.compressor())) {
     const Bytes whole = dense / part.share;
     coded.encode = whole * known->encode_cost;
     coded.push = dense / known->ratio;
     coded.pull = two_way ? coded.push : dense;
-    coded.sum = (coded.push * gamma * added + dense * known->decode_cost) * shares;
+    coded.sum = (coded.push * gamma * added + dense * known->decode_cost) * sums;
     if (two_way) {
-      coded.sum += dense * known->encode_cost * shares;
+      coded.sum += dense * known->encode_cost * sums;
       coded.decode = whole * known->decode_cost;
     }
     return coded;
@@ -301,14 +321,13 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, const Shard
     coded.push += message;
     if (plan.summable()) summed += message;
     const int decoded = plan.summable() ? 1 : messages.added;
-    coded.sum +=
-        time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share)) * shares;
+    coded.sum += time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share)) * sums;
     if (two_way && !whole) coded.decode += time(sum_kernels(plan, 1));
   });
   // A shard waits for a message of every worker, even if a sparse method kept nothing of a small tensor.
   coded.push = std::max(coded.push, 1_B);
   coded.pull = two_way || !chosen.has_coded() ? coded.push : dense;
-  coded.sum += summed * gamma * added * shares;
+  coded.sum += summed * gamma * added * sums;
   return coded;
 }
 

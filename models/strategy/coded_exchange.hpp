@@ -25,6 +25,7 @@ struct CodedExchange {
   std::vector<CodedStage> stages;
   Seconds decode{};
   std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
+  Seconds cast{};                          ///< before the sum inside machines, and as long after the spread
   Bytes payload{};                         ///< one worker's messages
   std::string assumed;                     ///< assumptions about data-dependent payload
 };
@@ -36,7 +37,8 @@ struct CodedExchange {
 ///                  its own | all-gather of the p sums | decode once
 ///   all-to-all-once  encode | all-to-all of the message | decode p parts of d/p | all-gather of the p sums as they are
 ///   in-collective  encode d/p | ring all-reduce; its p-1 reducing rounds each decode, add and encode d/p | decode once
-/// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last.
+/// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last
+/// (inside_machines.hpp).
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
 /// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
 /// The g workers of an island do the same, without the reduce-scatter: they have the same parameters.
@@ -72,9 +74,13 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts);
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
-/// Adds a collective of part i inside machines. Returns its task, or `ready` if there is no such collective.
+/// Adds a collective of part i inside machines, after `ready`. Returns its task, or the first of `ready` if there is no
+/// such collective.
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready);
+                  std::size_t i, std::size_t parts, Seconds negotiation, const std::vector<TaskId>& ready);
+
+/// Adds the cast of part i after its gathering inside machines, no task if it takes no time. Returns its last task.
+TaskId add_cast_back(StepGraph& graph, StreamId codec, Seconds time, std::size_t i, std::size_t parts, TaskId ready);
 
 /// Adds the collectives of all parts one by one, stage after stage, with the encoding of later stages. Also adds the
 /// decoding of each part, and its gathering inside machines. Returns the tasks before the sums can be used.
@@ -101,11 +107,11 @@ struct CodedPart {
   std::string assumed;
 };
 
-/// The messages that a shard adds up before it answers, each with 1/pieces of every tensor: one of k parts of a bucket,
-/// and of that the share of one of g workers of a machine whose gradients were added up.
+/// The messages that a shard adds up before it answers. Each has 1/pieces of every tensor. A bucket has k parts, and with
+/// sums inside machines each of g workers has its share of a part.
 struct ShardMessages {
-  int added = 1;   ///< of each share: p/g, or 1 for asynchronous servers
-  int shares = 1;  ///< g: so many different sums are answered
+  int added = 1;   ///< to one sum: p/g, or 1 for asynchronous servers
+  int sums = 1;    ///< g
   int pieces = 1;  ///< k·g
 };
 

@@ -158,7 +158,7 @@ class RoundBuilder {
   }
   auto inside(const char* name, const std::optional<CollectiveCall>& call, std::size_t i, std::size_t count) {
     return [=, this](TaskId before) {
-      return add_inside(graph_, communication_, name, call, i, count, input_.negotiation(), before);
+      return add_inside(graph_, communication_, name, call, i, count, input_.negotiation(), {before});
     };
   }
   auto computing(const char* name, Phase phase, Seconds time, std::size_t i, std::size_t count) {
@@ -175,6 +175,7 @@ class RoundBuilder {
     const std::vector<CodedExchange>& buckets = flight.buckets;
     for (std::size_t i = 0; stage == 0 && i < buckets.size(); ++i) {
       Chain& chain = flight.slots[stage][i];
+      append(chain, computing("cast", Phase::encode, buckets[i].cast, i, buckets.size()));
       append(chain, inside("sum in machines", buckets[i].sum, i, buckets.size()));
       append(chain, computing("encode", Phase::encode, buckets[i].stages.front().encode, i, buckets.size()));
     }
@@ -196,6 +197,8 @@ class RoundBuilder {
     const char* gather = islands_ ? "gather in islands" : "gather in machines";
     for (std::size_t i = 0; i < buckets.size() && !shares; ++i)
       append(slot[i], inside(gather, buckets[i].spread, i, buckets.size()));
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      append(slot[i], computing("cast back", Phase::decode, buckets[i].cast, i, buckets.size()));
     if (strategy_.outer_update_factor == 0) return;
     const double share = strategy_.outer_update_factor / strategy_.workers_of_replica();
     const Seconds time = input_.workload.update * (share * (flight.fragment.bytes / input_.workload.gradient_bytes));

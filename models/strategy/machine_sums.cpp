@@ -13,7 +13,7 @@ namespace stepcast {
 class SummedBackward::IsolatedStep {
  public:
   struct BucketTime {
-    Seconds backward{};
+    Seconds backward{};  ///< with casts
     std::size_t parts = 0;
   };
   struct PartTimes {
@@ -118,6 +118,7 @@ SummedBackward::SummedBackward(StepGraph& graph, const Streams& streams, const G
   std::vector<IsolatedStep::PartTimes> times;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     ++passes[parts[i].bucket].parts;
+    passes[parts[i].bucket].backward += summed_[i].cast;
     const Seconds price = exchange_price(CollectiveWork{summed_[i].sum}, graph, input.prices).total();
     times.push_back({std::max(price, options.negotiation), summed_[i].encode, summed_[i].messages});
   }
@@ -142,12 +143,18 @@ void SummedBackward::add(const PartWork& work) {
   switch (work.kind) {
     case PartWork::Kind::backward: {
       const TaskId task = backward_.add_next();
-      for (; computed_ < parts_.size() && parts_[computed_].bucket == i; ++computed_) ready_[computed_] = task;
+      for (; computed_ < parts_.size() && parts_[computed_].bucket == i; ++computed_) {
+        ready_[computed_] = task;
+        if (summed_[computed_].cast == Seconds{}) continue;
+        ready_[computed_] = graph_.add_task({numbered("cast", computed_, parts_.size()), Phase::encode,
+                                             ComputeWork{summed_[computed_].cast}, streams_.codec});
+        graph_.depend(ready_[computed_], task);
+      }
       return;
     }
     case PartWork::Kind::sum:
       ready_[i] = add_inside(graph_, streams_.sums, "sum in machines", summed_[i].sum, i, parts_.size(),
-                             options_.negotiation, options_.overlap ? ready_[i] : backward_.last());
+                             options_.negotiation, {ready_[i], options_.overlap ? kNoTask : backward_.last()});
       return;
     case PartWork::Kind::encode: {
       const TaskId task = graph_.add_task(

@@ -10,6 +10,7 @@ namespace stepcast {
 
 /// The way of a part of a bucket to its first messages between machines.
 struct SummedPart {
+  Seconds cast{};      ///< on the GPU, right after back-propagation of the bucket
   CollectiveCall sum;  ///< inside machines
   Seconds encode{};
   Seconds messages{};  ///< on the link of the sums; those on another link do not count here

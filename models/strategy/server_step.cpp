@@ -69,15 +69,17 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   if (workers_of_machine > 1) {
     sums_ = graph.add_stream(one_link() ? "in machines" : "sum in machines");
     spreads_ = one_link() ? sums_ : graph.add_stream("gather in machines");
-    const auto inside = [&](Operation operation, Bytes bytes) {
-      return input.prices.decide(operation, {}, bytes, inside_groups(workers_of_machine, p));
-    };
-    for (const BucketPart& part : parts)
-      inside_.push_back({inside(Operation::reduce_scatter, part.bytes), inside(Operation::all_gather, part.bytes)});
+    for (const BucketPart& part : parts) {
+      inside_.push_back(inside_machines(input, part.bytes, workers_of_machine));
+      // Parameters come back in their own type.
+      if (!strategy.two_way)
+        inside_.back().spread =
+            input.prices.decide(Operation::all_gather, {}, part.bytes, inside_groups(workers_of_machine, p));
+    }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool again = i > 0 && parts[i].bucket == parts[i - 1].bucket;
-    coded.push_back(again ? coded.back() : code(parts[i]));
+    coded.push_back(again ? coded.back() : code(i));
     for (const CodedPart& one : coded.back().shards) {
       graph.payload += one.push;
       join_assumptions(graph.assumed, one.assumed);
@@ -95,9 +97,11 @@ void ServerStep::add_forward() {
     if (strategy.two_way)
       for (std::size_t b = 0; b < buckets.size(); ++b)
         use[b].update = input.workload.update * (buckets[b].bytes / input.workload.gradient_bytes);
-    for (std::size_t i = 0; i < parts.size() && decodes_; ++i) {
+    for (std::size_t i = 0; decodes_ && i < parts.size(); ++i) {
       use[parts[i].bucket].decode += coded[i].decode;
-      if (!inside_.empty()) use[parts[i].bucket].spread.push_back(inside_[i].spread);
+      if (inside_.empty()) continue;
+      use[parts[i].bucket].spread.push_back(inside_[i].spread);
+      use[parts[i].bucket].cast += inside_[i].cast;
     }
     first_use_ = add_forward_by_buckets(graph, {compute_, codec_, spreads_}, input, buckets, use);
     return;
@@ -113,7 +117,8 @@ void ServerStep::add_backward() {
   const double slowdown = overlap && exchanges ? input.cluster.stack.backward_slowdown : 1.0;
   if (!inside_.empty()) {
     std::vector<SummedPart> summed;
-    for (std::size_t i = 0; i < parts.size(); ++i) summed.push_back({inside_[i].sum, coded[i].encode, {}});
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      summed.push_back({inside_[i].cast, inside_[i].sum, coded[i].encode, {}});
     summed_.emplace(graph, SummedBackward::Streams{compute_, sums_, codec_}, input, buckets, parts, std::move(summed),
                     SummedBackward::Options{slowdown, overlap, false, {}});
     return;
@@ -123,7 +128,10 @@ void ServerStep::add_backward() {
   backward_ = stepcast::add_backward(graph, compute_, codec_, input, buckets, slowdown, parts, encode);
 }
 
-ServerStep::CodedShards ServerStep::code(const BucketPart& part) const {
+bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_located && graph.shards > 1); }
+
+ServerStep::CodedShards ServerStep::code(std::size_t i) const {
+  const BucketPart& part = parts[i];
   const ShardMessages messages{
       strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine : 1,
       workers_of_machine, workers_of_machine * part.of};
@@ -141,10 +149,12 @@ ServerStep::CodedShards ServerStep::code(const BucketPart& part) const {
     of_shards.encode += of_shards.shards.back().encode;
     of_shards.decode += of_shards.shards.back().decode;
   }
+  if (!inside_.empty()) {
+    of_shards.encode += inside_[i].share_cast;
+    if (strategy.two_way) of_shards.decode += inside_[i].share_cast;
+  }
   return of_shards;
 }
-
-bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_located && graph.shards > 1); }
 
 void ServerStep::depend_on_ready(TaskId push, TaskId ready) {
   graph.depend(push, ready);
@@ -186,6 +196,8 @@ void ServerStep::finish(std::vector<TaskId> received) {
     for (const CodedShards& part : coded) decode.push_back(part.decode);
     received = add_decode(graph, codec_, decode, received);
     for (std::size_t i = 0; i < received.size(); ++i) received[i] = add_gathered(i, received[i]);
+    for (std::size_t i = 0; i < received.size() && !inside_.empty(); ++i)
+      received[i] = add_cast_back(graph, codec_, inside_[i].cast, i, received.size(), received[i]);
   }
   if (strategy.two_way && !strategy.exchange.priority) {
     add_update(graph, compute_, input.workload, received, first_);

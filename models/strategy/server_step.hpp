@@ -14,6 +14,7 @@
 
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
+#include "models/strategy/inside_machines.hpp"
 #include "models/strategy/machine_sums.hpp"
 
 namespace stepcast {
@@ -25,11 +26,6 @@ struct ServerStep {
     std::vector<CodedPart> shards;  ///< all zero if the bucket has nothing for the shard
     Seconds encode{}, decode{};     ///< on the worker
   };
-  /// Sums of a part inside machines, before it is encoded, and their gathering, after it is decoded.
-  struct Inside {
-    CollectiveCall sum, spread;
-  };
-
   ServerStep(const ParameterServerStrategy& servers, const GraphInput& given);
 
   /// The task after which a part may be pushed. With sums in machines, this adds the tasks up to there.
@@ -48,10 +44,10 @@ struct ServerStep {
   /// updates its parameters. With priority, it does both by buckets, before each bucket's next forward pass.
   void finish(std::vector<TaskId> received);
 
+  /// Whether one stream carries pushes and pulls, and one the collectives inside machines.
+  [[nodiscard]] bool one_link() const;
   /// The share of the update for `bytes` of parameters, if servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const;
-  /// Whether one stream carries pushes and pulls.
-  [[nodiscard]] bool one_link() const;
 
   const ParameterServerStrategy& strategy;
   const GraphInput& input;
@@ -64,12 +60,12 @@ struct ServerStep {
   StepGraph graph;
 
  private:
-  [[nodiscard]] CodedShards code(const BucketPart& part) const;
+  [[nodiscard]] CodedShards code(std::size_t i) const;
   void add_forward();
   void add_backward();
 
   StreamId compute_ = kNoStream, codec_ = kNoStream, sums_ = kNoStream, spreads_ = kNoStream;
-  std::vector<Inside> inside_;            ///< by part; empty without sums in machines
+  std::vector<InsideMachines> inside_;    ///< by part; empty without sums in machines
   bool decodes_ = false;                  ///< whether workers decode anything
   TaskId first_ = 0;                      ///< task of the first step, which needs new parameters
   std::vector<TaskId> first_use_;         ///< by bucket, with priority: the first task that needs what came back

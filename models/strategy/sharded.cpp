@@ -71,7 +71,7 @@ class Builder {
       gather_again_.push_back(second_copy ? unit_gather(input, strategy, unit.bytes, backward_group, true)
                                           : gather_.back());
     }
-    if (sends_compressed(input.codec, input.compressor(), input.cluster)) coded_reductions(carrier);
+    if (workers_exchange_compressed(input.codec, input.compressor(), input.cluster)) coded_reductions(carrier);
     else plain_reductions();
   }
 
@@ -237,7 +237,7 @@ class Builder {
   void reduce_coded(int unit, TaskId after) {
     const auto at = static_cast<std::size_t>(unit);
     const CodedExchange& coded = coded_[at];
-    after = add_inside(graph_, communication_, "reduce-scatter in machines", coded.sum, at, units_.size(), {}, after);
+    after = add_inside(graph_, communication_, "reduce-scatter in machines", coded.sum, at, units_.size(), {}, {after});
     if (const TaskId encode = add_codec("encode", unit, Phase::encode, coded.stages.front().encode);
         encode != kNoTask) {
       graph_.depend(encode, after);

@@ -9,9 +9,10 @@
 //
 // With sums in machines of g workers, a bucket of n bytes is first reduce-scattered inside each machine. A worker then
 // pushes and pulls n/g, and the machine's workers gather what came back. Both go beside the pushes and pulls of other
-// buckets: in turn with each other where pushes and pulls are, else side by side. With a compressor, a worker encodes
-// its share of the sum (machine_sums.hpp). The shard decodes and adds those of each share. Its answers are decoded before
-// they are gathered.
+// buckets: in turn with each other, in the order of pushes and pulls, where these are in turn, else side by side. So a
+// sum may wait for the gathering of a part that is pulled before its push. With a compressor, a worker encodes its share
+// of the sum (machine_sums.hpp). The shard decodes and adds those of each share. Its answers are decoded before they are
+// gathered.
 //
 // With `partition`, parts of buckets are encoded, pushed and pulled by themselves. With `priority`, those of the first
 // layers go first, by the times of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.

@@ -182,6 +182,75 @@ TEST_CASE("servers encode a share as soon as its sum is there, between backward 
                 step_time(summed(quarter, server), matrices(3, 10_ms)), 1e-9, "three");
 }
 
+TEST_CASE("sums inside machines in fp16: half the bytes, and casts before and after") {
+  // A cast of n bytes reads n and writes n/2 at 100 GB/s, after a launch of 10 us: 4 MB before the sum and after the
+  // gathering, the share's 1 MB before encoding and after decoding. Inside, 3/4 of 2 MB.
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan share = make_plan(top_k, Tensor{{250000}});
+  const double codec = time(encode_kernels(share)) + time(decode_kernels(share, 2));
+  const double casts = 2 * (10e-6 + 6e6 / 1e11) + 2 * (10e-6 + 1.5e6 / 1e11), inside = 2 * 3e-6 + 1.5e6 * 0.1e-9;
+  Scenario scenario = summed(top_k, by_tensor());
+  scenario.codec.inner_dtype = Dtype::fp16;
+  require_close(0.026 + inside + codec + casts + between(20000) + inside, step_time(scenario, matrices(1, 20_ms)), 1e-9,
+                "all-reduce");
+  // One machine alone sums in that type: a ring of four, 2 · 3 rounds of a quarter of 2 MB.
+  scenario.cluster.workers = 4;
+  require_close(0.026 + 2 * (10e-6 + 6e6 / 1e11) + 6 * (3e-6 + 5e5 * 0.1e-9), step_time(scenario, matrices(1, 20_ms)),
+                1e-9, "one machine");
+  // Local SGD averages in that type, too.
+  const Scenario local = summed(top_k, LocalSgdStrategy{.steps = 1, .collective = ring_choice()});
+  Scenario narrow = local;
+  narrow.codec.inner_dtype = Dtype::fp16;
+  require_close(step_time(local, matrices(1, 20_ms)) + casts - 2 * (kInside - inside),
+                step_time(narrow, matrices(1, 20_ms)), 1e-9, "local SGD");
+  // Servers that send sums back: the same casts. Parameters, else, come back in their own type, without a cast.
+  for (const bool two_way : {true, false}) {
+    ParameterServerStrategy server;
+    server.sum_in_machine = true;
+    server.two_way = two_way;
+    const Scenario plain = summed(top_k, server);
+    Scenario cast = plain;
+    cast.codec.inner_dtype = Dtype::fp16;
+    const double saved = (two_way ? 2 : 1) * (kInside - inside) - (two_way ? 1 : 0.5) * casts;
+    require_close(step_time(plain, matrices(1, 20_ms)) - saved, step_time(cast, matrices(1, 20_ms)), 1e-9,
+                  two_way ? "two-way" : "one-way");
+  }
+}
+
+TEST_CASE("a cast is between two backward tasks, and its sum beside the second one") {
+  // Two buckets 10 ms apart, each cast in 70 us right after its backward task: the second one's sum begins at 25.14 ms.
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan share = make_plan(top_k, Tensor{{250000}});
+  const double cast = 10e-6 + 6e6 / 1e11, share_cast = 10e-6 + 1.5e6 / 1e11, inside = 2 * 3e-6 + 1.5e6 * 0.1e-9,
+               encode = time(encode_kernels(share)) + share_cast, decode = time(decode_kernels(share, 2)) + share_cast;
+  Scenario scenario = summed(top_k, by_tensor());
+  scenario.codec.inner_dtype = Dtype::fp16;
+  // The first bucket's sum ends at 15.2 ms, beside the second backward task. It is encoded after the second one's cast,
+  // and sent after the second one's sum. The second one is encoded then, and sent while the first one is decoded. The
+  // first one is gathered while the second one is decoded.
+  const double ready = 0.025 + 2 * cast + std::max(inside, encode), again = ready + std::max(between(20000), encode);
+  require_close(again + std::max(between(20000), decode) + std::max(inside, decode) + inside + cast + 0.001,
+                step_time(scenario, matrices(2, 10_ms)), 1e-9, "two");
+}
+
+TEST_CASE("by priority a bucket is decoded before the layers of the one before compute, so that its gathering hides") {
+  // Servers send sums back: two buckets, 10 ms apart, forward 5 ms in halves. Encoding takes nothing, decoding 1 ms of a
+  // share. Pushes and pulls of 250,000 B take M = 2.0115 ms each, and go side by side.
+  const RatioCompressor quarter{4.0, {}, 1_ns_per_B};
+  ParameterServerStrategy server;
+  server.sum_in_machine = true;
+  server.two_way = true;
+  server.exchange = {.grouping = Grouping::per_tensor, .priority = true};
+  Workload w = matrices(2, 10_ms);
+  for (Gradient& gradient : w.gradients) gradient.forward = 2.5_ms;
+  // From the begin of backward: the second bucket, of the first layers, is added up at 20 ms, pushed, decoded by the shard
+  // in 4 shares of 1 ms, and pulled. The first one came at 14.3 + 4 ms before. Both are decoded in turn, 2 ms, while the
+  // first layers' bucket is gathered. These are updated in half of 1 ms and compute; the last layers follow.
+  const double messages = 1e-6 * (10 + 3.0 / 2) + 8 * 250000 * 1e-9;
+  require_close(0.020 + kInside + 2 * messages + 0.004 + 0.002 + 2 * 0.0005 + 0.005,
+                step_time(summed(quarter, server), w), 1e-9, "two buckets");
+}
+
 TEST_CASE("one machine alone sums as it is, and workers that are machines compress their own gradients") {
   const TopK top_k{.ratio = 0.01};
   const Workload w = matrices(1, 20_ms);

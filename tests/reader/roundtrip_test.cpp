@@ -304,7 +304,10 @@ Scenario random_scenario() {
   const auto mend_parts = [&](Exchange& exchange, bool may_cut) {
     if (exchange.grouping == Grouping::whole_model) exchange.priority = false;
     if (exchange.partition && *exchange.partition < 1_MB) exchange.partition = 1_MB;
-    if (may_cut && std::holds_alternative<NoCompressor>(s.compressor)) return;
+    const bool all_reduce = std::holds_alternative<AllReduceStrategy>(s.strategy);
+    if (std::holds_alternative<QsparseLocalSgd>(s.compressor) || (all_reduce && s.codec.scope != CodecScope::workers))
+      exchange.priority = false;
+    if (may_cut) return;
     exchange.priority = false;
     exchange.partition = {};
   };
@@ -317,13 +320,13 @@ Scenario random_scenario() {
     mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
-    mend_parts(server->exchange, server->consistency == Consistency::synchronous && !server->two_way &&
-                                     server->steps == 1 &&
+    mend_parts(server->exchange, server->consistency == Consistency::synchronous && server->steps == 1 &&
                                      (server->balance == ShardBalance::split || server->shards == 1));
     const HostCosts machines = host_costs(s.cluster);
-    if (!std::holds_alternative<NoCompressor>(s.compressor) || server->consistency != Consistency::synchronous ||
+    if (server->consistency != Consistency::synchronous ||
         (!machines.is_one_machine() && s.cluster.workers % machines.workers_of_machine != 0))
       server->sum_in_machine = false;
+    s.codec.scope = server->sum_in_machine ? CodecScope::machines : CodecScope::workers;
     if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap)
       std::swap(*server->exchange.first_bucket.value, cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
@@ -345,6 +348,10 @@ Scenario random_scenario() {
     mend(benchmark->collective, {automatic, ring, recursive_doubling});
     benchmark->size = std::max(benchmark->size, Bytes(65536));  // a byte for each of the most segments
   }
+  if (auto& inner = s.codec.inner_dtype; s.codec.scope != CodecScope::machines ||
+                                         std::holds_alternative<ShardedStrategy>(s.strategy) ||
+                                         (inner && size_of(*inner) >= size_of(s.workload->dtype)))
+    inner.reset();
   return s;
 }
 

@@ -115,6 +115,17 @@ TEST_CASE("compressed between machines: replay equals equations") {
         add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping, .fragments = 2, .averaging_steps = 2}, compressor,
             "fragments between machines");
       }
+  // With sums inside machines in a narrower type, and casts.
+  for (const bool overlap : {false, true})
+    for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
+      for (const int p : {4, 8}) {
+        add(p, 1, AllReduceStrategy{.exchange = {.grouping = grouping, .overlap = overlap}}, PowerSgd{.rank = 2},
+            "fp16");
+        cases.back().scenario.codec.inner_dtype = Dtype::fp16;
+        add(p, 1, LocalSgdStrategy{.steps = 3, .grouping = grouping, .averaging_steps = overlap ? 1 : 0}, TopK{},
+            "fp16");
+        cases.back().scenario.codec.inner_dtype = Dtype::bf16;
+      }
   for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
     for (const int p : {4, 8, 12})
       for (const Compressor& compressor : {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TernGrad{})})
@@ -139,12 +150,15 @@ TEST_CASE("compressed parts of buckets, and their priorities: replay equals equa
               .grouping = Grouping::per_tensor, .overlap = overlap, .priority = priority, .partition = 1_MB};
           const std::string how = fmt::format("parts, priority {}, overlap {}", priority, overlap);
           cases.push_back(coded(p, AllReduceStrategy{.exchange = exchange}, compressor, how));
-          cases.back().scenario.codec.overlap = !priority || overlap;
+          const bool beside = !priority || overlap;
+          cases.back().scenario.codec.overlap = beside;
           if (has_several_stages(compressor)) continue;
-          for (const bool two_way : {false, true})
+          for (const bool two_way : {false, true}) {
             cases.push_back(coded(
                 p, ParameterServerStrategy{.shards = 2, .two_way = two_way, .duplex = overlap, .exchange = exchange},
                 compressor, fmt::format("servers, two-way {}, {}", two_way, how)));
+            cases.back().scenario.codec.overlap = beside;
+          }
         }
   // All-to-all, sums in machines, and several passes of the GPU.
   for (const Compressor& compressor : {Compressor(EightBit{}), Compressor(PowerSgd{.rank = 2})})
@@ -168,7 +182,7 @@ TEST_CASE("compressed parts of buckets, and their priorities: replay equals equa
 }
 
 TEST_CASE("servers of compressed sums of machines: replay equals equations") {
-  // One bucket at a time: nothing shares a link.
+  // There is one bucket, so nothing shares a link.
   std::vector<Case> cases;
   for (const Compressor& compressor : methods())
     for (const int p : {4, 8, 12})
@@ -179,8 +193,33 @@ TEST_CASE("servers of compressed sums of machines: replay equals equations") {
         one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
         one.scenario.codec.scope = CodecScope::machines;
         cases.push_back(one);
+        one.scenario.codec.inner_dtype = Dtype::fp16;
+        one.what += ", sums in fp16";
+        cases.push_back(one);
       }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("servers of compressed sums, part by part: the equations are near") {
+  // Collectives inside machines and messages between them may share links.
+  std::vector<Case> cases;
+  for (const bool two_way : {false, true})
+    for (const bool priority : {false, true})
+      for (const bool duplex : {false, true})
+        for (const std::optional<Dtype> inner : {std::optional<Dtype>{}, std::optional(Dtype::bf16)}) {
+          const Exchange exchange{.grouping = Grouping::per_tensor, .priority = priority, .partition = 1_MB};
+          Case one = coded(
+              8,
+              ParameterServerStrategy{
+                  .shards = 2, .two_way = two_way, .sum_in_machine = true, .duplex = duplex, .exchange = exchange},
+              OneBit{}, fmt::format("two-way {}, priority {}, duplex {}", two_way, priority, duplex));
+          one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
+          one.scenario.codec.scope = CodecScope::machines;
+          one.scenario.codec.inner_dtype = inner;
+          cases.push_back(one);
+        }
+  for (const Comparison& answer : evaluate_both(cases))
+    require_close(answer.replay.step, answer.equations.step, 0.02, answer.what);
 }
 
 TEST_CASE("sharded state, compressed: replay equals equations") {
