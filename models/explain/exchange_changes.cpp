@@ -305,8 +305,8 @@ class ExchangeChanges {
   }
 
   void servers(const Exchange& x) {
+    if (summed_workers(s_) > 1) return;  // a full replay of such servers takes minutes
     ParameterServerStrategy servers{.shards = s_.cluster.workers, .exchange = x};
-    servers.sum_in_machine = summed_workers(s_.codec, s_.compressor, s_.cluster) > 1;
     ParameterServerStrategy beside = servers;
     beside.placement = ServerPlacement::co_located;
     changes_.add_strategy(kExecution, "a server shard on every worker", beside);

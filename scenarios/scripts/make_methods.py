@@ -26,6 +26,7 @@ ALIASES = [
     ("DCD-SGD (Tang et al. 2018)", "`qsgd` and others", "the same, with strategy `gossip`; ECD-SGD sends as many bytes"),
     ("dist-EF-SGD (Zheng et al. 2019)", "`ef-signsgd`", "with `two_way` servers, or carrier `all-to-all`"),
     ("ByteGrad (Bagua 2021)", "`8-bit`", "with `codec.scope` machines and carrier `all-to-all`"),
+    ("compressed pushes and pulls of BytePS (Zhong et al. 2021, recalled)", "`1-bit`, `top-k` and others", "servers with `sum_in_machine`, `two_way`, `partition` and `codec.scope` machines"),
     ("SparCML (Renggli et al. 2019)", "`top-k`", "with carrier `all-to-all-once`: its split all-gather with a dense sum"),
     ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
     ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded` and `codec.scope` two-hop"),

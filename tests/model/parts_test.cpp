@@ -133,6 +133,22 @@ TEST_CASE("all-reduce in parts by priority, by hand") {
   require_close(0.1616, by_all_reduce(after).step.si(), 1e-12, "40 + 20 + 80 + 21.6");
 }
 
+TEST_CASE("more bandwidth may make a step by priority longer, by hand") {
+  // Parts of 1 MB take 10 ms at 0.1 GB/s, from 30 on. At 40 the first layer's 2 MB are ready, just as the link is free:
+  // 40 .. 60 in two parts. The first layer computes for 100 ms: 60 + 0.4 + 100. The last layer: 1.6 + 20.
+  // At 0.101 GB/s a part takes 10/1.01. The link is free at 39.9 and takes another one of the last layer's.
+  Workload workload = two_layers();
+  workload.gradients[1].forward = 100_ms;
+  workload.forward = 120_ms;
+  const AllReduceStrategy strategy{ring_choice(), tensor_by_tensor(Bytes(1e6), true), Carrier::automatic};
+  const auto step = [&](double bandwidth) {
+    return step_time(scenario_of(star_cluster(2, BytesPerSecond(bandwidth), 0_us), strategy), workload);
+  };
+  require_close(0.1820, step(1.00e8), 1e-12, "60 + 100.4 + 21.6");
+  require_close(0.030 + 4 * 0.010 / 1.01 + 0.1004 + 0.0216, step(1.01e8), 1e-12,
+                "two parts, then the first layer's two");
+}
+
 TEST_CASE("negotiation goes on beside the exchange before, by hand") {
   // Negotiations take 50 ms each, from the begin of backward. Workers agree on the last layer's tensor at 30 + 50 = 80,
   // on the first layer's at 130. Exchanges: 80 .. 160, 160 .. 180. Update and forward pass: 180 + 2 + 30.
