@@ -66,7 +66,7 @@ bool is_changed_by_parts(const Scenario& scenario) {
   const std::vector<const Compressor*> all = compressors_of(scenario);
   return std::any_of(all.begin(), all.end(), [](const Compressor* one) {
     return !std::holds_alternative<NoCompressor>(*one) && !std::holds_alternative<RatioCompressor>(*one) &&
-           !std::holds_alternative<Fp16>(*one) && !std::holds_alternative<Natural>(*one);
+           !std::holds_alternative<Fp16>(*one);
   });
 }
 

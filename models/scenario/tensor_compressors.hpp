@@ -46,7 +46,7 @@ inline bool has_parts(const CompressorTraits& traits) { return traits.one_gather
 /// Carrier all-to-all encodes sums of its messages again, which is another training. The votes of signs are signs.
 inline bool is_recoded(const CompressorTraits& traits) { return traits.one_gathered_message && !traits.votes; }
 
-/// Whether other values are sent if a tensor is compressed in parts. Some methods see one element at a time.
+/// Whether other values may be sent if a tensor is compressed in parts: fp16 and ratio see one element at a time.
 bool is_changed_by_parts(const Scenario& scenario);
 
 /// The kinds, each once: "powersgd+top-k".
