@@ -46,7 +46,8 @@ std::string sums_of(const Scenario& scenario) {
 
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
-  if (!sends_compressed(scenario)) return "";
+  const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor);
+  if (!sends_compressed(scenario)) return compresses && scenario.codec.inner_dtype ? sums_of(scenario) : "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
   const bool recodes = any_has(scenario, is_recoded);

@@ -346,7 +346,9 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_stack_notes(scenario, report.notes);
   if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) && !sends_compressed(scenario))
     report.notes.push_back(
-        {NoteCode::no_effect, "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
+        {NoteCode::no_effect,
+         fmt::format("codec scope machines: one machine alone adds up its gradients{} and compresses nothing",
+                     scenario.codec.inner_dtype ? fmt::format(" in {}", name_of(*scenario.codec.inner_dtype)) : "")});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_compressed_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);

@@ -166,6 +166,9 @@ class CompressorChecker {
     else if (workload_ && size_of(type) >= size_of(workload_->dtype))
       fault("/codec/inner_dtype", fmt::format("\"{}\" with gradients in {}", name_of(type), name_of(workload_->dtype)),
             "a narrower type, or null: sums in the gradients' own");
+    else if (workload_ && !device_of_codec(s_))
+      fault("/codec/device", "nothing, with inner_dtype", "a device profile, which prices the casts",
+            "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
   }
 
   void check_carrier(Carrier carrier, const CollectiveChoice& choice) {

@@ -286,11 +286,12 @@ std::string unless_graph(const Scenario& s, NeighbourGraph graph) {
 }
 
 std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "a single worker exchanges nothing"); }
-
+std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
 std::string codec_device(const Scenario& s) {
   if (const auto* sharded = strategy_of<ShardedStrategy>(s); sharded && sharded->quantized_gather) return "";
-  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio states its costs";
-  return unless(compresses(s), "nothing is compressed");
+  if (std::holds_alternative<RatioCompressor>(s.compressor) && !s.codec.inner_dtype)
+    return "compressor ratio states its costs";
+  return codec_sharing(s);
 }
 
 std::string codec_overlap(const Scenario& s) {
@@ -308,8 +309,6 @@ std::string codec_scope(const Scenario& s) {
   if (strategy_of<CollectiveBenchmark>(s)) return "strategy collective adds up nothing before its collective";
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
-
-std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
 std::string of_tensors(const Scenario& s) {
   return std::holds_alternative<RatioCompressor>(s.compressor) ? "compressor ratio knows no tensors" : codec_sharing(s);
 }
@@ -383,6 +382,7 @@ constexpr std::array kFields = {
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/scope", codec_scope},
+    SometimesField{"/codec/inner_dtype", codec_scope},
     SometimesField{"/codec/min_elements", of_tensors},
     SometimesField{"/codec/whole_vectors", of_tensors},
     SometimesField{"/codec/sharing", codec_sharing},

@@ -11,7 +11,8 @@ namespace stepcast {
 
 /// By layer: the layer whose output a linear one reads. It is the nearest one with as many elements as its input has
 /// (earlier_outputs.hpp). A linear layer behind another one with as many inputs and rows reads the same input, as
-/// queries, keys and values do. The same holds behind a factorized one. None for the sample and for other layers.
+/// queries, keys and values do. The same holds behind a factorized one. None for the sample and for other layers. So two
+/// equal layers in a row count as beside each other, and a decoder's keys and values count as reading its queries' input.
 std::vector<std::optional<std::size_t>> linear_inputs(const std::vector<Layer>& layers);
 
 /// Adds the sum of gradients to each linear layer whose input an earlier one reads, too: one kernel that reads two
