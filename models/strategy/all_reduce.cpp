@@ -99,28 +99,19 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   const std::vector<Bucket> buckets = make_buckets(input.workload, strategy.exchange);
   const std::vector<BucketPart> parts = parts_of(buckets, strategy.exchange.partition);
   const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
-  std::vector<BucketUse> use(buckets.size());
-  for (std::size_t b = 0; b < buckets.size(); ++b)
-    use[b].update = input.workload.update * (buckets[b].bytes / input.workload.gradient_bytes);
+  std::vector<BucketUse> use = updates_of(input.workload, buckets);
   for (std::size_t i = 0; i < parts.size(); ++i) use[parts[i].bucket].decode += coded[i].decode;
   const std::vector<TaskId> first_use =
       add_forward_by_buckets(graph, {compute, codec, communication}, input, buckets, use);
-  const TaskId forward_end = static_cast<TaskId>(graph.tasks.size());
+  const auto first_of_backward = static_cast<TaskId>(graph.tasks.size());
   const double slowdown = slowdown_of(overlap, input.cluster);
   const BackwardPass backward =
       add_backward(graph, compute, codec, input, buckets, slowdown, parts, first_encodes(coded));
-  // The GPU's times without exchange.
-  std::vector<Seconds> ends(graph.tasks.size());
-  Seconds end{};
-  for (std::size_t task = static_cast<std::size_t>(forward_end); task < graph.tasks.size(); ++task)
-    ends[task] = end += std::get<ComputeWork>(graph.tasks[task].work).duration;
-  std::vector<Seconds> ready;
-  std::vector<TaskId> last;
-  for (const TaskId task : backward.ready) {
-    last.push_back(task);
-    ready.push_back(overlap ? ends[task] : std::max(ends[task], ends[backward.end]));
-  }
-  for (const auto& [part, stage] : order_of_stages(graph, input, parts, coded, ready, end)) {
+  const std::vector<Seconds> ends = ends_of_computing(graph, first_of_backward);
+  const std::vector<Seconds> ready = times_of_parts(backward, ends, overlap);
+  std::vector<TaskId> last = backward.ready;
+  for (const auto& [part, stage] :
+       order_of_stages(graph, input, parts, coded, ready, *std::max_element(ends.begin(), ends.end()))) {
     last[part] = add_stage(graph, communication, codec, coded, part, stage, input.negotiation(), last[part],
                            overlap || last[part] == backward.end ? kNoTask : backward.end);
     if (stage + 1 == coded[part].stages.size()) graph.depend(first_use[parts[part].bucket], last[part], 1);

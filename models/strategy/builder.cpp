@@ -73,6 +73,13 @@ Seconds forward_time(const Workload& workload, const std::vector<Bucket>& bucket
                                 : std::max(Seconds{}, workload.forward - of(0, buckets[i].first));
 }
 
+std::vector<BucketUse> updates_of(const Workload& workload, const std::vector<Bucket>& buckets) {
+  std::vector<BucketUse> use(buckets.size());
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    use[b].update = workload.update * (buckets[b].bytes / workload.gradient_bytes);
+  return use;
+}
+
 std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& streams, const GraphInput& input,
                                            const std::vector<Bucket>& buckets, const std::vector<BucketUse>& use) {
   const Workload& workload = input.workload;
@@ -114,6 +121,26 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& s
   return first;
 }
 
+std::vector<Seconds> ends_of_computing(const StepGraph& graph, TaskId first) {
+  std::vector<std::vector<TaskId>> waits_for(graph.tasks.size());
+  for (const Dependency& d : graph.dependencies)
+    if (d.lag == 0 && d.after >= first) waits_for[d.after].push_back(d.before);
+  std::vector<Seconds> ends(graph.tasks.size()), free(graph.streams.size());
+  for (auto task = static_cast<std::size_t>(first); task < graph.tasks.size(); ++task) {
+    Seconds& stream = free[graph.tasks[task].worker_stream];
+    for (const TaskId before : waits_for[task]) stream = std::max(stream, ends[before]);
+    ends[task] = stream += std::get<ComputeWork>(graph.tasks[task].work).duration;
+  }
+  return ends;
+}
+
+std::vector<Seconds> times_of_parts(const BackwardPass& backward, const std::vector<Seconds>& ends, bool overlap) {
+  std::vector<Seconds> times;
+  for (const TaskId task : backward.ready)
+    times.push_back(overlap ? ends[task] : std::max(ends[task], ends[backward.end]));
+  return times;
+}
+
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {
   const bool own = input.codec.sharing == GpuSharing::fair && !std::holds_alternative<NoCompressor>(input.compressor());
   return own ? graph.add_stream("codec") : compute;
@@ -152,8 +179,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool first = i == 0 || parts[i].bucket != parts[i - 1].bucket;
-    const TaskId task = first ? tasks.add_next() : tasks.last();
+    const TaskId task = begins_bucket(parts, i) ? tasks.add_next() : tasks.last();
     backward.ready.push_back(input.codec.overlap ? add_encode(i, task) : task);
   }
   if (tasks.has_next()) tasks.add_next();
@@ -181,13 +207,12 @@ TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name
 }
 
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
-                               const std::vector<TaskId>& exchanged) {
+                               const std::vector<TaskId>& exchanged, const char* name) {
   std::vector<TaskId> done;
   for (std::size_t i = 0; i < exchanged.size(); ++i) {
     done.push_back(exchanged[i]);
     if (decode[i] == Seconds{}) continue;
-    done.back() =
-        graph.add_task({numbered("decode", i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
+    done.back() = graph.add_task({numbered(name, i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
     graph.depend(done.back(), exchanged[i]);
   }
   return done;

@@ -94,6 +94,9 @@ struct UseStreams {
   StreamId compute = kNoStream, codec = kNoStream, spread = kNoStream;
 };
 
+/// Uses with their bucket's share of the workload's update alone.
+std::vector<BucketUse> updates_of(const Workload& workload, const std::vector<Bucket>& buckets);
+
 /// Adds the forward passes as add_forward() does, but the first one in pieces, one a bucket. Each piece follows the use
 /// of the bucket's sums of the step before; what takes no time has no task. If sums are gathered after decoding, a bucket
 /// is decoded one piece ahead, so that the GPU does not idle. Returns for each bucket the first task that needs its sums.
@@ -139,9 +142,15 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
 TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
                       Seconds negotiation, const std::vector<TaskId>& ready);
 
-/// Adds the decoding of each bucket (decode[i], no task if zero) after its exchange. Returns an update's inputs.
+/// The end of each task from `first` on, on a worker of speed 1 in an isolated step that begins there.
+/// @pre all these tasks compute
+std::vector<Seconds> ends_of_computing(const StepGraph& graph, TaskId first);
+/// By part, the time at which it may be sent: during back-propagation (overlap), or after it.
+std::vector<Seconds> times_of_parts(const BackwardPass& backward, const std::vector<Seconds>& ends, bool overlap);
+
+/// Adds the decoding of each part (decode[i], no task if zero) after its exchange. Returns an update's inputs.
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
-                               const std::vector<TaskId>& exchanged);
+                               const std::vector<TaskId>& exchanged, const char* name = "decode");
 
 /// Adds the optimizer update after all `inputs`. The next forward pass waits for it.
 TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs,

@@ -223,9 +223,9 @@ std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& i
                                            bool cut, const CollectiveChoice& choice, Carrier carrier) {
   std::vector<CodedExchange> coded;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool again = i > 0 && parts[i].bucket == parts[i - 1].bucket;
-    coded.push_back(again ? coded.back()
-                          : coded_exchange(input, buckets[parts[i].bucket], cut, choice, carrier, parts[i].of));
+    coded.push_back(begins_bucket(parts, i)
+                        ? coded_exchange(input, buckets[parts[i].bucket], cut, choice, carrier, parts[i].of)
+                        : coded.back());
     graph.payload += coded.back().payload;
     join_assumptions(graph.assumed, coded.back().assumed);
   }
@@ -256,26 +256,20 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
 }
 
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t parts, Seconds negotiation, const std::vector<TaskId>& ready) {
-  if (!call) return ready.front();
-  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known(ready));
-}
-
-TaskId add_cast_back(StepGraph& graph, StreamId codec, Seconds time, std::size_t i, std::size_t parts, TaskId ready) {
-  if (time == Seconds{}) return ready;
-  const TaskId task = graph.add_task({numbered("cast back", i, parts), Phase::decode, ComputeWork{time}, codec});
-  graph.depend(task, ready);
-  return task;
+                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready, TaskId end) {
+  if (!call) return ready;
+  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known({ready, end}));
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
                                   const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::size_t stages = 0;
-  std::vector<Seconds> decode;
+  std::vector<Seconds> decode, cast;
   for (const CodedExchange& part : parts) {
     stages = std::max(stages, part.stages.size());
     decode.push_back(part.decode);
+    cast.push_back(part.cast);
   }
   for (std::size_t s = first; s < stages; ++s)
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -284,10 +278,8 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
   std::vector<TaskId> done = add_decode(graph, codec, decode, ready);
   for (std::size_t i = 0; i < done.size(); ++i)
     done[i] =
-        add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, {done[i]});
-  for (std::size_t i = 0; i < done.size(); ++i)
-    done[i] = add_cast_back(graph, codec, parts[i].cast, i, done.size(), done[i]);
-  return done;
+        add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, done[i]);
+  return add_decode(graph, codec, cast, done, "cast back");
 }
 
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,

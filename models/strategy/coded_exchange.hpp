@@ -74,13 +74,10 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts);
 TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
-/// Adds a collective of part i inside machines, after `ready`. Returns its task, or the first of `ready` if there is no
-/// such collective.
+/// Adds a collective of part i inside machines. Returns its task, or `ready` if there is no such collective.
+/// @param end  as for add_stage()
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
-                  std::size_t i, std::size_t parts, Seconds negotiation, const std::vector<TaskId>& ready);
-
-/// Adds the cast of part i after its gathering inside machines, no task if it takes no time. Returns its last task.
-TaskId add_cast_back(StepGraph& graph, StreamId codec, Seconds time, std::size_t i, std::size_t parts, TaskId ready);
+                  std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
 /// Adds the collectives of all parts one by one, stage after stage, with the encoding of later stages. Also adds the
 /// decoding of each part, and its gathering inside machines. Returns the tasks before the sums can be used.
@@ -91,7 +88,7 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
                                   const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end = kNoTask, std::size_t first = 0);
 
-/// What goes of a bucket to one shard: a share of each of its tensors.
+/// One shard's share of each tensor of a bucket.
 struct ShardPart {
   Chosen tensors;  ///< with all their elements
   Bytes bytes{};   ///< bytes of the share, uncompressed

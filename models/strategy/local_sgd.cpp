@@ -158,7 +158,7 @@ class RoundBuilder {
   }
   auto inside(const char* name, const std::optional<CollectiveCall>& call, std::size_t i, std::size_t count) {
     return [=, this](TaskId before) {
-      return add_inside(graph_, communication_, name, call, i, count, input_.negotiation(), {before});
+      return add_inside(graph_, communication_, name, call, i, count, input_.negotiation(), before);
     };
   }
   auto computing(const char* name, Phase phase, Seconds time, std::size_t i, std::size_t count) {

@@ -154,7 +154,7 @@ void SummedBackward::add(const PartWork& work) {
     }
     case PartWork::Kind::sum:
       ready_[i] = add_inside(graph_, streams_.sums, "sum in machines", summed_[i].sum, i, parts_.size(),
-                             options_.negotiation, {ready_[i], options_.overlap ? kNoTask : backward_.last()});
+                             options_.negotiation, ready_[i], options_.overlap ? kNoTask : backward_.last());
       return;
     case PartWork::Kind::encode: {
       const TaskId task = graph_.add_task(

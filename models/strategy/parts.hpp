@@ -22,6 +22,11 @@ struct BucketPart {
 /// each is one part.
 std::vector<BucketPart> parts_of(const std::vector<Bucket>& buckets, const std::optional<Bytes>& partition = {});
 
+/// Whether part i is its bucket's first. The others are equal to it.
+inline bool begins_bucket(const std::vector<BucketPart>& parts, std::size_t i) {
+  return i == 0 || parts[i].bucket != parts[i - 1].bucket;
+}
+
 /// A piece of work for one link.
 struct Turn {
   Seconds ready{};           ///< from this time on it may begin

@@ -65,21 +65,21 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   compute_ = graph.add_stream("compute");
   codec_ = add_codec_stream(graph, compute_, input);
   const int p = input.cluster.workers;
-  if (strategy.sum_in_machine) workers_of_machine = std::min(host_costs(input.cluster).workers_of_machine, p);
-  if (workers_of_machine > 1) {
+  if (strategy.sum_in_machine) workers_of_machine_ = std::min(host_costs(input.cluster).workers_of_machine, p);
+  if (workers_of_machine_ > 1) {
     sums_ = graph.add_stream(one_link() ? "in machines" : "sum in machines");
     spreads_ = one_link() ? sums_ : graph.add_stream("gather in machines");
-    for (const BucketPart& part : parts) {
-      inside_.push_back(inside_machines(input, part.bytes, workers_of_machine));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      inside_.push_back(begins_bucket(parts, i) ? inside_machines(input, parts[i].bytes, workers_of_machine_)
+                                                : inside_.back());
       // Parameters come back in their own type.
-      if (!strategy.two_way)
+      if (!strategy.two_way && begins_bucket(parts, i))
         inside_.back().spread =
-            input.prices.decide(Operation::all_gather, {}, part.bytes, inside_groups(workers_of_machine, p));
+            input.prices.decide(Operation::all_gather, {}, parts[i].bytes, inside_groups(workers_of_machine_, p));
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool again = i > 0 && parts[i].bucket == parts[i - 1].bucket;
-    coded.push_back(again ? coded.back() : code(i));
+    coded.push_back(begins_bucket(parts, i) ? code(i) : coded.back());
     for (const CodedPart& one : coded.back().shards) {
       graph.payload += one.push;
       join_assumptions(graph.assumed, one.assumed);
@@ -93,10 +93,8 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
 void ServerStep::add_forward() {
   graph.local_steps = strategy.steps;
   if (strategy.exchange.priority) {
-    std::vector<BucketUse> use(buckets.size());
-    if (strategy.two_way)
-      for (std::size_t b = 0; b < buckets.size(); ++b)
-        use[b].update = input.workload.update * (buckets[b].bytes / input.workload.gradient_bytes);
+    std::vector<BucketUse> use =
+        strategy.two_way ? updates_of(input.workload, buckets) : std::vector<BucketUse>(buckets.size());
     for (std::size_t i = 0; decodes_ && i < parts.size(); ++i) {
       use[parts[i].bucket].decode += coded[i].decode;
       if (inside_.empty()) continue;
@@ -133,8 +131,8 @@ bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_
 ServerStep::CodedShards ServerStep::code(std::size_t i) const {
   const BucketPart& part = parts[i];
   const ShardMessages messages{
-      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine : 1,
-      workers_of_machine, workers_of_machine * part.of};
+      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine_ : 1,
+      workers_of_machine_, workers_of_machine_ * part.of};
   CodedShards of_shards;
   for (const ShardPart& share : shares[part.bucket]) {
     // Shards with equal shares of the same tensors all have the cost of the first one.
@@ -165,20 +163,7 @@ TaskId ServerStep::ready(std::size_t part) { return summed_ ? summed_->add_until
 
 std::vector<Seconds> ServerStep::ready_times() const {
   if (summed_) return summed_->ready_times();
-  std::vector<std::vector<TaskId>> waits_for(graph.tasks.size());
-  for (const Dependency& d : graph.dependencies)
-    if (d.lag == 0) waits_for[d.after].push_back(d.before);
-  std::vector<Seconds> ends, free(graph.streams.size());
-  for (const Task& task : graph.tasks) {
-    Seconds& stream = free[task.worker_stream];
-    for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[before]);
-    stream += std::get<ComputeWork>(task.work).duration;
-    ends.push_back(stream);
-  }
-  std::vector<Seconds> times;
-  for (const TaskId task : backward_.ready)
-    times.push_back(overlap ? ends[task] : std::max(ends[task], ends[backward_.end]));
-  return times;
+  return times_of_parts(backward_, ends_of_computing(graph, 0), overlap);
 }
 
 TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
@@ -192,12 +177,12 @@ TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
 void ServerStep::finish(std::vector<TaskId> received) {
   if (summed_) summed_->add_rest();
   if (decodes_ && !strategy.exchange.priority) {
-    std::vector<Seconds> decode;
+    std::vector<Seconds> decode, cast(parts.size());
     for (const CodedShards& part : coded) decode.push_back(part.decode);
+    for (std::size_t i = 0; i < inside_.size(); ++i) cast[i] = inside_[i].cast;
     received = add_decode(graph, codec_, decode, received);
     for (std::size_t i = 0; i < received.size(); ++i) received[i] = add_gathered(i, received[i]);
-    for (std::size_t i = 0; i < received.size() && !inside_.empty(); ++i)
-      received[i] = add_cast_back(graph, codec_, inside_[i].cast, i, received.size(), received[i]);
+    received = add_decode(graph, codec_, cast, received, "cast back");
   }
   if (strategy.two_way && !strategy.exchange.priority) {
     add_update(graph, compute_, input.workload, received, first_);

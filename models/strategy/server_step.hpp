@@ -26,6 +26,7 @@ struct ServerStep {
     std::vector<CodedPart> shards;  ///< all zero if the bucket has nothing for the shard
     Seconds encode{}, decode{};     ///< on the worker
   };
+
   ServerStep(const ParameterServerStrategy& servers, const GraphInput& given);
 
   /// The task after which a part may be pushed. With sums in machines, this adds the tasks up to there.
@@ -56,7 +57,6 @@ struct ServerStep {
   std::vector<std::vector<ShardPart>> shares;  ///< by bucket and shard
   std::vector<CodedShards> coded;              ///< by part
   bool overlap = false;
-  int workers_of_machine = 1;  ///< whose gradients are added up first
   StepGraph graph;
 
  private:
@@ -65,6 +65,7 @@ struct ServerStep {
   void add_backward();
 
   StreamId compute_ = kNoStream, codec_ = kNoStream, sums_ = kNoStream, spreads_ = kNoStream;
+  int workers_of_machine_ = 1;            ///< whose gradients are added up first
   std::vector<InsideMachines> inside_;    ///< by part; empty without sums in machines
   bool decodes_ = false;                  ///< whether workers decode anything
   TaskId first_ = 0;                      ///< task of the first step, which needs new parameters

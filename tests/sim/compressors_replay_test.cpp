@@ -19,6 +19,13 @@ Case coded(int p, const Strategy& strategy, const Compressor& compressor, std::s
   return one;
 }
 
+/// The same on machines of 4 whose sums are compressed.
+Case between_machines(Case one, int nics = 1) {
+  one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = nics};
+  one.scenario.codec.scope = CodecScope::machines;
+  return one;
+}
+
 bool has_several_stages(const Compressor& compressor) {
   return make_plan(compressor, Tensor{{8, 8}}).stages.size() > 1;
 }
@@ -102,10 +109,7 @@ TEST_CASE("all-to-all and in-collective: replay equals equations") {
 TEST_CASE("compressed between machines: replay equals equations") {
   std::vector<Case> cases;
   const auto add = [&](int p, int nics, const Strategy& strategy, const Compressor& compressor, std::string how) {
-    Case one = coded(p, strategy, compressor, std::move(how));
-    one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = nics};
-    one.scenario.codec.scope = CodecScope::machines;
-    cases.push_back(std::move(one));
+    cases.push_back(between_machines(coded(p, strategy, compressor, std::move(how)), nics));
   };
   for (const Compressor& compressor : methods())
     for (const int p : {1, 4, 8, 12})
@@ -173,10 +177,8 @@ TEST_CASE("compressed parts of buckets, and their priorities: replay equals equa
       cases.push_back(one);
       cases.push_back(passes);
       if (priority) continue;
-      one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
-      one.scenario.codec.scope = CodecScope::machines;
       one.what += ", between machines";
-      cases.push_back(one);
+      cases.push_back(between_machines(one));
     }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
@@ -188,10 +190,9 @@ TEST_CASE("servers of compressed sums of machines: replay equals equations") {
     for (const int p : {4, 8, 12})
       for (const bool two_way : {false, true}) {
         if (has_several_stages(compressor) || std::holds_alternative<QsparseLocalSgd>(compressor)) continue;
-        Case one = coded(p, ParameterServerStrategy{.shards = 2, .two_way = two_way, .sum_in_machine = true},
-                         compressor, fmt::format("sums before servers, two-way {}", two_way));
-        one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
-        one.scenario.codec.scope = CodecScope::machines;
+        const ParameterServerStrategy servers{.shards = 2, .two_way = two_way, .sum_in_machine = true};
+        Case one =
+            between_machines(coded(p, servers, compressor, fmt::format("sums before servers, two-way {}", two_way)));
         cases.push_back(one);
         one.scenario.codec.inner_dtype = Dtype::fp16;
         one.what += ", sums in fp16";
@@ -207,14 +208,14 @@ TEST_CASE("servers of compressed sums, part by part: the equations are near") {
     for (const bool priority : {false, true})
       for (const bool duplex : {false, true})
         for (const std::optional<Dtype> inner : {std::optional<Dtype>{}, std::optional(Dtype::bf16)}) {
-          const Exchange exchange{.grouping = Grouping::per_tensor, .priority = priority, .partition = 1_MB};
-          Case one = coded(
-              8,
-              ParameterServerStrategy{
-                  .shards = 2, .two_way = two_way, .sum_in_machine = true, .duplex = duplex, .exchange = exchange},
-              OneBit{}, fmt::format("two-way {}, priority {}, duplex {}", two_way, priority, duplex));
-          one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
-          one.scenario.codec.scope = CodecScope::machines;
+          const ParameterServerStrategy servers{
+              .shards = 2,
+              .two_way = two_way,
+              .sum_in_machine = true,
+              .duplex = duplex,
+              .exchange = {.grouping = Grouping::per_tensor, .priority = priority, .partition = 1_MB}};
+          Case one = between_machines(coded(
+              8, servers, OneBit{}, fmt::format("two-way {}, priority {}, duplex {}", two_way, priority, duplex)));
           one.scenario.codec.inner_dtype = inner;
           cases.push_back(one);
         }
