@@ -125,6 +125,27 @@ bool is_connected(const Neighbours& neighbours, int p) {
   return parts == 1;
 }
 
+std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p) {
+  std::vector<std::vector<int>> joined(static_cast<std::size_t>(p));
+  for (const Message& message : messages_of(neighbours, p)) {
+    joined[message.from].push_back(message.to);
+    joined[message.to].push_back(message.from);
+  }
+  std::vector<std::optional<bool>> found(joined.size());
+  found.front() = false;
+  std::vector<int> known{0};
+  for (std::size_t i = 0; i < known.size(); ++i)
+    for (const int rank : joined[known[i]]) {
+      if (!found[rank]) known.push_back(rank);
+      if (found[rank].value_or(!*found[known[i]]) == *found[known[i]]) return {};
+      found[rank] = !*found[known[i]];
+    }
+  if (known.size() < joined.size()) return {};
+  std::vector<bool> colours;
+  for (const std::optional<bool> colour : found) colours.push_back(*colour);
+  return colours;
+}
+
 CostTerms neighbour_exchange_cost(const Neighbours& neighbours, Bytes n, Bytes added, int p) {
   CostTerms terms;
   const double most = degree(neighbours, p);

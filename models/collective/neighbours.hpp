@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/collective/cost_counts.hpp"
@@ -48,6 +49,16 @@ inline bool is_regular(const Neighbours& neighbours, int p) {
 }
 /// Whether all ranks are joined, by messages in either direction over all steps.
 bool is_connected(const Neighbours& neighbours, int p);
+
+/// Two colours of the ranks such that each message joins unlike ones; rank 0 has `false`. None if some ranks form a
+/// cycle of odd length, or if the graph has parts apart.
+std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p);
+
+/// Whether half of the ranks may each choose one neighbour, so that no rank both chooses and answers: the graph has two
+/// colours, and does not change by step.
+inline bool allows_pairs(const Neighbours& neighbours, int p) {
+  return unlike_steps(neighbours.graph, 4) == 1 && two_colours(neighbours, p);
+}
 
 /// Every worker sends n bytes to each of d neighbours, and adds `added` bytes of each message that it receives:
 /// α + d·n·β + d·added·γ for the busiest worker.

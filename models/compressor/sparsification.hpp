@@ -5,10 +5,13 @@
 // the plan reports the assumption. An index takes 4 bytes; 8 in GRACE for PyTorch (int64).
 #pragma once
 
+#include <optional>
+
 #include "models/compressor/codec_plan.hpp"
 #include "models/compressor/packing.hpp"
 #include "models/compressor/tensor.hpp"
 #include "models/describe/describe.hpp"
+#include "models/part/evidence.hpp"
 
 namespace stepcast {
 
@@ -50,19 +53,25 @@ struct TopK {
 };
 
 /// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude. A message has (e + index)·nnz bytes, and there is
-/// an exchange of sizes. The number nnz = round(density·d) depends on the data; the plan does not use the threshold
-/// itself. The default density was recorded by the survey for ResNet-50 at threshold 0.01 without error feedback:
+/// an exchange of sizes. The number nnz = round(density·d) depends on the data. The threshold says which values the
+/// density is of, and changes no time. The default density was recorded by the survey for ResNet-50 at threshold 0.01 without error feedback:
 /// 8,677,823.2 B / (8 B · 25,559,081) = 4.24 %. GRACE: threshold.py (dist pads messages to the longest).
 struct Threshold {
   static constexpr std::string_view kind = "threshold";
   static constexpr std::string_view meaning = "elements above a fixed magnitude";
   double density = 0.0424;
+  Evidence evidence = Evidence::assumed;
+  std::optional<double> threshold{};
   Packing packing = Packing::ideal;
   Framework framework = Framework::tensorflow;
   bool error_feedback = true;
   template <class V>
   static void describe(V& v, Threshold& x) {
-    v.optional("density", x.density, "assumed share of elements above the threshold", Limits{0.0, true, 1.0});
+    v.optional("density", x.density, "share of elements above the threshold", Limits{0.0, true, 1.0});
+    v.optional("evidence", x.evidence, "what the density rests on");
+    v.optional("threshold", x.threshold,
+               "the magnitude that the density was found or assumed for; it changes no time; null: not stated",
+               positive);
     describe_packing(v, x);
     describe_framework(v, x);
     describe_feedback(v, x);

@@ -142,6 +142,9 @@ constexpr OtherWord kWords[] = {
     {"asp", "asynchronous", "asynchronous"},
     {"async", "asynchronous", "asynchronous"},
     {"ssp", "stale-synchronous", "stale-synchronous"},
+    {"backup", "backup-workers", "backup-workers"},
+    {"backups", "backup_workers", "backup_workers"},
+    {"replicastoaggregate", "backup_workers", "backup_workers, all workers but those to aggregate,"},
     // Collectives.
     {"tree", "double-binary-tree", "double-binary-tree"},
     {"rabenseifner", "halving-doubling", "halving-doubling"},

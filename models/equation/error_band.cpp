@@ -74,7 +74,8 @@ ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, const Clu
                      std::optional<Seconds> stated, Seconds shown, SidedWorkloads& sides) {
   if (!has_spread(scenario)) return {};
   if (!profile_spreads(scenario)) return {band_of(scenario, prices, shown, shown, sides), ""};
-  if (graph.asynchronous) return {{}, "it needs the equations, which cannot evaluate asynchronous servers"};
+  if (graph.asynchronous)
+    return {{}, "it needs the equations, which cannot evaluate workers that do not wait for all others"};
   try {
     const Band band = band_of(scenario, prices, stated ? *stated : evaluate(graph, prices).step, shown, sides);
     if (band.low < band.high) return {band, ""};

@@ -115,7 +115,7 @@ class Unfolded {
 void refuse_asynchronous(const StepGraph& graph) {
   if (graph.asynchronous)
     throw ModelError(
-        "equations cannot tell the step time of asynchronous parameter servers: the order of pushes depends on time; use --evaluator replay");
+        "equations cannot tell the step time of workers that do not wait for all others: the order of their messages depends on time; use --evaluator replay");
 }
 
 }  // namespace
@@ -127,6 +127,12 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
     return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
     return neighbour_exchange_cost(neighbours->neighbours, neighbours->bytes, neighbours->added, workers);
+  if (const auto* pair = std::get_if<PairWork>(&work)) {  // of one worker that chooses
+    CostTerms terms;
+    terms.add(Path::neighbour, 1, pair->bytes);
+    terms.reduced = terms.sent = pair->bytes;
+    return terms;
+  }
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // the message of a single worker
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);
@@ -140,7 +146,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 
 PricedCost communication_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) ||
-      std::holds_alternative<ShardCopy>(work))
+      std::holds_alternative<ShardCopy>(work) || std::holds_alternative<PairWork>(work))
     refuse_asynchronous(graph);
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) refuse_unpriced(collective->call, prices);
   return exchange_price(work, graph, prices);

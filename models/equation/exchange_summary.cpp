@@ -109,6 +109,8 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
       all.operations.insert(collective->call.algorithm->operation);
     } else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work)) {
       all.size += exchange->bytes;
+    } else if (const auto* pair = std::get_if<PairWork>(&task.work)) {
+      all.size += pair->bytes;
     } else if (shards && !pull) {
       for (const Bytes bytes : shards->shard_bytes) all.size += bytes;
     } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work);

@@ -1,6 +1,7 @@
 #include "models/equation/lower_bound.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "models/collective/neighbours.hpp"
@@ -41,14 +42,14 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(graph.shards);
   const HostCosts costs = host_costs(cluster);
   const SecondsPerByte copy = graph.shards_co_located ? costs.least() : costs.between;
-  const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
-                                             : graph.asynchronous && !graph.staleness ? 0
-                                                                                      : p - 1;
+  // Of a step: the pushes that it needs, those from other hosts, and the services of one push.
+  const double p = graph.first_pushes.value_or(cluster.workers), services = graph.first_pushes ? 1 : p;
+  const double remote = !graph.shards_co_located ? p : graph.asynchronous && !graph.staleness ? 0 : p - 1;
   for (const Task& task : graph.tasks) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
     if (const auto* serve = std::get_if<ShardServe>(&task.work))
-      busy[serve->shard] += serve->time * p + serve->copied * copy * remote;
+      busy[serve->shard] += serve->time * services + serve->copied * copy * remote;
   }
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end()) * (1.0 / graph.local_steps);
 }
@@ -81,7 +82,7 @@ struct Load {
     CostTerms terms;
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (traffic.co_located && (p == 1 || traffic.asynchronous)) return terms;
-    const double flows = traffic.co_located ? p - 1 : p, shards = traffic.shards;
+    const double flows = traffic.co_located ? p - 1 : traffic.workers, shards = traffic.shards;
     // On a dedicated server's full-duplex link, pushes and pulls
     // have opposite directions and may overlap completely.
     const Bytes n = std::max(traffic.push, traffic.pull);
@@ -105,22 +106,34 @@ Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   return own;
 }
 
+/// The least time of a step in which every worker that it needs computes, over that of a worker of speed 1.
+double slowness(const Cluster& cluster, const StepGraph& graph, bool asynchronous) {
+  const WorkerSpeeds all = worker_speeds(cluster);
+  if (!asynchronous) return 1.0 / all.slowest;
+  // By chance, another worker may be slow each time. The workers together do the passes of all updates.
+  if (!graph.first_pushes || cluster.jitter.cv > 0) return graph.first_pushes.value_or(cluster.workers) / all.sum;
+  std::vector<double> speeds;
+  for (const WorkerKind& kind : worker_kinds(cluster))
+    speeds.insert(speeds.end(), static_cast<std::size_t>(kind.count), kind.speed);
+  const auto last = speeds.begin() + (*graph.first_pushes - 1);
+  std::nth_element(speeds.begin(), last, speeds.end(), std::greater<>());
+  return 1.0 / *last;
+}
+
 }  // namespace
 
 Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph) {
   const Cluster& cluster = scenario.cluster;
-  const WorkerSpeeds speed = worker_speeds(cluster);
-  const std::vector<Traffic> traffic = traffic_of(scenario.strategy, graph);
+  const std::vector<Traffic> traffic = traffic_of(scenario.strategy, graph, cluster.workers);
   const auto* servers = std::get_if<ServerTraffic>(&traffic.front());
-  const bool asynchronous = servers && servers->asynchronous;
+  const bool asynchronous = servers ? servers->asynchronous : graph.asynchronous;
 
   Bound bound;
   // The update is on servers, or each worker does its share.
-  // Workers that do not wait for the slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
   const Seconds compute =
       !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
-  bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
+  bound.compute = compute * slowness(cluster, graph, asynchronous);
 
   const HostCosts costs = host_costs(cluster);
   const Seconds recode = recode_time(graph, cluster.workers);

@@ -12,7 +12,8 @@ namespace stepcast {
 /// reduction by at most 2/m, because its window cuts passes at both ends.
 struct Bound {
   /// Forward, backward, codec and update of the slowest worker without waiting. For asynchronous workers, at the mean
-  /// of all speeds.
+  /// of all speeds. Beside backup workers, of the slowest whom an update needs. With jitter, each pass may have other
+  /// slow workers; then p-b passes at the sum of all speeds.
   Seconds compute{};
   Seconds latency{};  ///< messages that follow each other; not for pipelined or asynchronous steps
   /// Bytes on the busiest host's links or on the ways out of machines and racks, or bytes that a host copies.
@@ -32,10 +33,12 @@ struct Bound {
 ///     other collectives             see lower_bound(Operation, ...) in models/collective
 ///     local SGD, rounds of H steps  an all-reduce's, each divided by H
 ///     gossip, d neighbours at most  α             d·n·(β + h)                                          d·n·γ
+///     asynchronous pairs            none          none: half of the workers never wait                 none
 ///     servers, dedicated            2α            max(n·β, p·n/M·β, n·h)                               a shard's
 ///     servers, co-located           2α            max(((M-1)/M·push + (p-1)/M·pull)·β, (M-1)/M·n·h)    a shard's
 ///     asynchronous, dedicated       2α            p·n/M·β                                              a shard's
-///     asynchronous, co-located      none          none                                                 a shard's
+///     backup workers, dedicated     2α            (p-b)·n/M·β                                          a shard's
+///     both, co-located              none          none                                                 a shard's
 ///
 /// The terms of several collectives in a step add up. For servers, n = max(bytes pushed, bytes pulled).
 /// Stale-synchronous servers have the bounds of synchronous ones, since no worker leads by more than a few steps in the

@@ -26,12 +26,13 @@ NeighbourTraffic of_neighbours(const StepGraph& graph) {
   return traffic;
 }
 
-ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGraph& graph) {
+ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGraph& graph, int workers) {
   ServerTraffic traffic;
+  traffic.workers = graph.first_pushes.value_or(workers);
   traffic.shards = strategy.shards;
   traffic.equal_shards = strategy.balance == ShardBalance::split || strategy.shards == 1;
   traffic.co_located = strategy.placement == ServerPlacement::co_located;
-  traffic.asynchronous = strategy.consistency == Consistency::asynchronous;
+  traffic.asynchronous = strategy.consistency == Consistency::asynchronous || graph.first_pushes;
   const auto add = [&](ShardExchange exchange, Bytes bytes) {
     (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes * (1.0 / graph.local_steps);
   };
@@ -45,8 +46,9 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
 
 }  // namespace
 
-std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph) {
-  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return {of_servers(*servers, graph)};
+std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph, int workers) {
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy))
+    return {of_servers(*servers, graph, workers)};
   if (std::holds_alternative<GossipStrategy>(strategy)) return {of_neighbours(graph)};
   return of_collectives(graph);
 }

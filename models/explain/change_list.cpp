@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "models/collective/collective.hpp"
 #include "models/describe/json.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/scenario/collective_choice.hpp"
 
 namespace stepcast {
@@ -34,6 +37,13 @@ CollectiveChoice kept_choice_inside(const Strategy& strategy, bool is_group) {
 CollectiveChoice kept_all_reduce(const Scenario& scenario) {
   return kept_choice(scenario.strategy, {Operation::all_reduce});
 }
+
+std::optional<int> machine_group(const Scenario& scenario) {
+  const int group = natural_group(scenario.cluster), workers = scenario.cluster.workers;
+  return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
+}
+
+std::string steps_text(int steps) { return steps == 1 ? "step" : fmt::format("{} steps", steps); }
 
 Settings computed_again(const Place<WorkloadTable>& workload, double share) {
   Settings set{setting(workload, &WorkloadTable::recomputation, Recomputation::blocks)};

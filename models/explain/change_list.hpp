@@ -88,6 +88,11 @@ CollectiveChoice kept_choice(const Strategy& strategy, std::initializer_list<Ope
 CollectiveChoice kept_choice_inside(const Strategy& strategy, bool is_group);
 CollectiveChoice kept_all_reduce(const Scenario& scenario);
 
+/// The workers of a machine or rack, if there are several of equal size.
+std::optional<int> machine_group(const Scenario& scenario);
+/// "step", "3 steps".
+std::string steps_text(int steps);
+
 /// Settings that recompute this share of the blocks.
 Settings computed_again(const Place<WorkloadTable>& workload, double share);
 /// Settings of a number of passes of a number of samples.
@@ -95,6 +100,9 @@ Settings passes_of(const Place<WorkloadTable>& workload, int accumulation, int b
 
 void add_cluster_changes(const Scenario& scenario, ChangeList& changes);
 void add_exchange_changes(const Scenario& scenario, ChangeList& changes);
+void add_island_changes(const Scenario& scenario, const LocalSgdStrategy& x, ChangeList& changes);
+/// Fragments whose averages travel until the next one is sent, at least.
+void add_fragment_changes(const Scenario& scenario, const LocalSgdStrategy& x, ChangeList& changes);
 /// Adds other passes and kernels for the same training.
 /// @pre the scenario trains
 void add_workload_changes(const Scenario& scenario, ChangeList& changes);

@@ -5,6 +5,7 @@
 #include "models/explain/change_list.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/neighbour_rules.hpp"
@@ -57,15 +58,16 @@ class ExchangeChanges {
                                             .group_size = group});
     };
     shard("", false, {});
-    if (const auto group = machine_group()) shard(fmt::format(" inside each {}", group_name(s_.cluster)), true, group);
+    if (const auto group = machine_group(s_))
+      shard(fmt::format(" inside each {}", group_name(s_.cluster)), true, group);
   }
 
   void of(const ParameterServerStrategy& x) {
     using X = ParameterServerStrategy;
     const auto here = strategy_of(x);
+    const bool synchronous = x.consistency == Consistency::synchronous;
     groupings(here.at(&X::exchange));
-    if (x.consistency == Consistency::synchronous && (x.shards == 1 || x.balance == ShardBalance::split) &&
-        x.steps == 1)
+    if (synchronous && (x.shards == 1 || x.balance == ShardBalance::split) && x.steps == 1)
       priorities(here.at(&X::exchange));
     if (x.shards > 1 && x.balance == ShardBalance::greedy)
       changes_.add(kExecution, "shards of one size", here, &X::balance, ShardBalance::split);
@@ -76,16 +78,17 @@ class ExchangeChanges {
       everywhere.shards = s_.cluster.workers;
       changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
     }
-    // Asynchronous servers use gradients of other weights.
-    const bool synchronous = x.consistency == Consistency::synchronous;
     if (x.sum_in_machine && summed_workers(s_) > 1) inner_type();
-    if (synchronous && !x.sum_in_machine && machine_group() && host_costs(s_.cluster).workers_of_machine > 1)
+    if (synchronous && !x.sum_in_machine && machine_group(s_) && host_costs(s_.cluster).workers_of_machine > 1)
       sums(here);
     AllReduceStrategy all_reduce{.exchange = x.exchange};
     if (s_.codec.scope == CodecScope::machines) all_reduce.exchange.priority = false;
     const bool sums_encoded = x.two_way && !std::holds_alternative<NoCompressor>(s_.compressor);
     changes_.add_strategy(synchronous && !sums_encoded ? kExecution : kTraining, "all-reduce", all_reduce);
     if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+    if (synchronous && (s_.cluster.jitter.cv > 0 || !workers_are_alike(s_.cluster)))
+      changes_.add(kTraining, fmt::format("updates wait for all but {} of the workers", x.backup_workers), here,
+                   &X::consistency, Consistency::backup_workers);
     if (!x.exchange.priority)
       changes_.add(kTraining, fmt::format("servers every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
   }
@@ -110,7 +113,7 @@ class ExchangeChanges {
     cheapest(here);
     changes_.add_others(kExecution, here, &X::stage,
                         [](const auto& choice) { return fmt::format("stage {}", choice.name); });
-    if (const auto machine = machine_group(); machine && group != *machine) shard_inside(here, *machine);
+    if (const auto machine = machine_group(s_); machine && group != *machine) shard_inside(here, *machine);
     if (const Nodes* nodes = nodes_in_racks(s_.cluster)) {
       const std::int64_t rack = std::int64_t{nodes->gpus_per_node} * nodes->racks->nodes_per_rack;
       if (rack < workers && workers % rack == 0 && group != rack)
@@ -134,7 +137,7 @@ class ExchangeChanges {
     const Dtype dtype = s_.workload->dtype;
     if (x.reduced_over(dtype) > 1)
       changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
-    if (const auto machine = machine_group(); machine && std::holds_alternative<NoCompressor>(s_.compressor))
+    if (const auto machine = machine_group(s_); machine && std::holds_alternative<NoCompressor>(s_.compressor))
       changes_.add_strategy(kTraining,
                             fmt::format("state sharded inside each {}, averaged every {} steps between them",
                                         group_name(s_.cluster), LocalSgdStrategy{}.steps),
@@ -154,13 +157,13 @@ class ExchangeChanges {
     cheapest(here);
     carriers(here);
     if (!x.islands) scopes();
-    islands(x);
+    add_island_changes(s_, x, changes_);
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
     if (x.averaging_steps > 0) changes_.add(kTraining, "workers wait for averages", here, &X::averaging_steps, 0);
     else
       changes_.add(kTraining, fmt::format("averages travel during the next {}", steps_text(x.steps)), here,
                    &X::averaging_steps, x.steps);
-    fragments(x);
+    add_fragment_changes(s_, x, changes_);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
 
@@ -174,8 +177,14 @@ class ExchangeChanges {
         [&](NeighbourGraph graph) {
           std::vector<Fault> faults;
           check_neighbours({graph, x.dimensions, x.edges}, s_.cluster.workers, faults);
-          return faults.empty();
+          return faults.empty() &&
+                 (!x.asynchronous || allows_pairs({graph, x.dimensions, x.edges}, s_.cluster.workers));
         });
+    const bool may_pair = std::holds_alternative<NoCompressor>(s_.compressor) &&
+                          allows_pairs({x.graph, x.dimensions, x.edges}, s_.cluster.workers);
+    if (x.asynchronous || may_pair)
+      changes_.add(kTraining, x.asynchronous ? "workers wait for their neighbours" : "pairs that wait for no one else",
+                   strategy_of(x), &GossipStrategy::asynchronous, !x.asynchronous);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
   }
 
@@ -209,58 +218,6 @@ class ExchangeChanges {
     check_collective(choice, operation, s_.cluster, "", faults);
     return faults.empty();
   }
-  static std::string steps_text(int steps) { return steps == 1 ? "step" : fmt::format("{} steps", steps); }
-
-  void islands(const LocalSgdStrategy& x) {
-    const auto here = strategy_of(x);
-    const auto offer = [&](ChangeOf of, std::string what, const std::optional<Islands>& islands) {
-      changes_.add(of, std::move(what), here, &LocalSgdStrategy::islands, islands);
-    };
-    if (!x.islands) {
-      if (const auto machine = machine_group(); machine && s_.codec.scope == CodecScope::workers)
-        for (const std::optional<ShardingStage> stage :
-             {std::optional<ShardingStage>{}, std::optional(ShardingStage::parameters)})
-          offer(kTraining,
-                fmt::format("islands: each {}'s workers make every step together{}", group_name(s_.cluster),
-                            stage ? ", with sharded parameters" : ""),
-                Islands{.size = *machine, .sharding = stage});
-      return;
-    }
-    offer(kTraining, "no islands: each worker trains alone", {});
-    const auto offer_with = [&](const std::string& what, const auto& change) {
-      Islands other = *x.islands;
-      change(other);
-      if (other != *x.islands) offer(kExecution, what, other);
-    };
-    offer_with("the cheapest algorithm inside islands", [](Islands& other) { other.collective = {}; });
-    if (x.islands->grouping != Grouping::whole_model)
-      offer_with("overlap inside islands", [](Islands& other) { other.overlap = true; });
-    for (const auto& choice : Choices<Grouping>::table)
-      offer_with(fmt::format("{} inside islands", choice.name), [&](Islands& other) { other.grouping = choice.value; });
-    const auto shard = [&](const std::string& what, std::optional<ShardingStage> stage) {
-      offer_with(what, [&](Islands& other) {
-        if (stage.has_value() != other.sharding.has_value()) other.collective = {};  // of other operations
-        other.sharding = stage;
-      });
-    };
-    if (x.islands->sharding) shard("gradients all-reduced inside islands", {});
-    for (const auto& choice : Choices<ShardingStage>::table)
-      if (x.islands->sharding != choice.value)
-        shard(fmt::format("state sharded inside islands, stage {}", choice.name), choice.value);
-  }
-
-  /// Fragments whose averages travel until the next one is sent, at least.
-  void fragments(const LocalSgdStrategy& x) {
-    const auto here = strategy_of(x);
-    const auto tensors = static_cast<int>(make_workload(s_).gradients.size());
-    const int more = std::min({x.steps, tensors, 4 * x.fragments, LocalSgdStrategy::kMostFragments});
-    if (more <= x.fragments) return;
-    const int delay = std::max(x.averaging_steps, x.steps / more);
-    changes_.add(
-        kTraining, fmt::format("averaged in {} fragments, each during the next {}", more, steps_text(delay)),
-        {setting(here, &LocalSgdStrategy::fragments, more), setting(here, &LocalSgdStrategy::averaging_steps, delay)});
-  }
-
   void groupings(const Place<Exchange>& here) {
     const Exchange& x = here.part;
     changes_.add_others(kExecution, here, &Exchange::grouping, kByName);
@@ -318,12 +275,6 @@ class ExchangeChanges {
                           servers);
   }
 
-  /// The workers of a machine or rack, if there are several of equal size.
-  [[nodiscard]] std::optional<int> machine_group() const {
-    const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
-    return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
-  }
-
   /// Changes of the carrier. Some carriers encode sums again, which is another training; auto is the cheapest of the
   /// others.
   template <class Kind>
@@ -357,7 +308,7 @@ class ExchangeChanges {
     if (here.part.backward_group(s_.cluster.workers) < group)
       changes_.add(kExecution, "backward passes gather from all shares", here, &ShardedStrategy::backward_group_size,
                    {});
-    const auto machine = machine_group();
+    const auto machine = machine_group(s_);
     if (machine && *machine < group && here.part.stage == ShardingStage::parameters &&
         here.part.backward_group(s_.cluster.workers) != *machine)
       changes_.add(kExecution, fmt::format("backward passes gather inside each {}", group_name(s_.cluster)), here,
@@ -374,7 +325,7 @@ class ExchangeChanges {
   /// Sums are compressed instead of each worker's gradients, or as well, which is another training.
   void scopes(std::optional<CodecScope> other = {}) {
     const int g = host_costs(s_.cluster).workers_of_machine;
-    if (std::holds_alternative<NoCompressor>(s_.compressor) || g == 1 || machine_group() != g) return;
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || g == 1 || machine_group(s_) != g) return;
     if (other && s_.codec.scope != *other)
       changes_.add(kTraining, "compressed inside machines, and again between them", codec_of(s_), &CodecSettings::scope,
                    *other);

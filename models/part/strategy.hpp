@@ -46,12 +46,15 @@ struct Choices<ServerPlacement> {
   };
 };
 
-enum class Consistency { synchronous, asynchronous, stale_synchronous };
+enum class Consistency { synchronous, backup_workers, asynchronous, stale_synchronous };
 
 template <>
 struct Choices<Consistency> {
   static constexpr std::array table = {
       Choice<Consistency>{"synchronous", Consistency::synchronous, "servers update once all workers have pushed"},
+      Choice<Consistency>{"backup-workers", Consistency::backup_workers,
+                          "synchronous, but an update takes the first pushes, of all workers but `backup_workers`; "
+                          "later ones are dropped (Chen et al. 2016)"},
       Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; no worker waits"},
       Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous,
                           "asynchronous, but no worker more than `bound` exchanges ahead"},
@@ -78,6 +81,7 @@ struct ParameterServerStrategy {
   ServerPlacement placement = ServerPlacement::dedicated;
   Consistency consistency = Consistency::synchronous;
   int steps = 1;
+  int backup_workers = 1;
   int bound = 3;
   ShardBalance balance = ShardBalance::split;
   std::optional<SecondsPerByte> server_reduction_cost{};
@@ -102,6 +106,11 @@ struct ParameterServerStrategy {
         "sum of their gradients (Downpour SGD, Dean et al. 2012: n_push and n_fetch), or the change of its "
         "parameters (elastic averaging, Zhang et al. 2015)",
         between(1, 10000));
+    v.optional("backup_workers", x.backup_workers,
+               "backup-workers: b of the p workers, for whose gradients no update waits. A shard updates a bucket once "
+               "p-b workers have pushed gradients of its newest parameters. A worker that comes later pulls those "
+               "parameters at once",
+               between(1, 65535));
     v.optional("bound", x.bound, "stale-synchronous: exchanges the fastest worker may be ahead of the slowest",
                between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");
@@ -143,7 +152,11 @@ struct PipelinedStrategy {
 
   template <class V>
   static void describe(V& v, PipelinedStrategy& x) {
-    v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
+    v.optional(
+        "width", x.width,
+        "K: iterations in flight; 1 is synchronous. An all-reduce that may be late by at most K-1 steps takes the "
+        "same time, since its workers wait as late",
+        between(1, 1024));
     v.optional("segments", x.segments,
                "L: pieces of the gradient, exchanged one after the other, each once back-propagation has computed it",
                between(1, 1024));
@@ -263,6 +276,7 @@ struct GossipStrategy {
   static constexpr std::string_view kind = "gossip";
   static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with neighbours in a graph";
   bool overlap = true;
+  bool asynchronous = false;
   NeighbourGraph graph = NeighbourGraph::ring;
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};
@@ -270,6 +284,10 @@ struct GossipStrategy {
   template <class V>
   static void describe(V& v, GossipStrategy& x) {
     v.optional("overlap", x.overlap, "exchange parameters while the gradient is computed, not after it");
+    v.optional(
+        "asynchronous", x.asynchronous,
+        "no worker waits for another one's step. In each of its own, every second worker (rank 0's half of a bipartite "
+        "graph) averages with one neighbour, by chance; the others answer (AD-PSGD, Lian et al., ICML 2018)");
     v.optional("graph", x.graph, "the workers with which each one averages");
     v.optional("dimensions", x.dimensions,
                "torus: ranks along each dimension; []: two dimensions, as equal as the number of workers allows",
@@ -301,6 +319,12 @@ using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, Pipeli
 
 inline std::string_view kind_of(const Strategy& strategy) {
   return std::visit([](const auto& x) { return x.kind; }, strategy);
+}
+
+/// The workers whose gradients an update uses: all, or all but backup workers.
+inline int workers_of_update(const Strategy& strategy, int workers) {
+  const auto* servers = std::get_if<ParameterServerStrategy>(&strategy);
+  return servers && servers->consistency == Consistency::backup_workers ? workers - servers->backup_workers : workers;
 }
 
 /// The islands of local SGD; null if each worker trains alone, or all together.

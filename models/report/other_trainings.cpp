@@ -20,6 +20,8 @@ namespace {
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
     const std::string local = server->steps > 1 ? fmt::format(", {} local steps", server->steps) : "";
+    if (server->consistency == Consistency::backup_workers)
+      return fmt::format("{} backup workers{}", server->backup_workers, local);
     if (server->consistency == Consistency::asynchronous) return "asynchronous" + local;
     if (server->consistency == Consistency::stale_synchronous)
       return fmt::format("staleness bound {}{}", server->bound, local);
@@ -33,8 +35,8 @@ std::string staleness_of(const Strategy& strategy) {
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (const auto* gossip = std::get_if<GossipStrategy>(&strategy))
-    return fmt::format("gossip on {} {} {}", name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
-                       write_value(gossip->edges).dump());
+    return fmt::format("{}gossip on {} {} {}", gossip->asynchronous ? "asynchronous " : "", name_of(gossip->graph),
+                       fmt::join(gossip->dimensions, "x"), write_value(gossip->edges).dump());
   return "synchronous";
 }
 

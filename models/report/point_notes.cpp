@@ -25,7 +25,7 @@ namespace {
 /// Whether nothing but queues tells some workers of asynchronous servers apart.
 bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
-  return graph.asynchronous && cluster.jitter.cv == 0 &&
+  return graph.asynchronous && graph.shards > 0 && cluster.jitter.cv == 0 &&
          std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
 }
 
@@ -264,7 +264,9 @@ void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, 
                         const PointReport& report, Notes& notes) {
   const double cv = scenario.cluster.jitter.cv;
   if (!(cv > 0) || !forecast.distribution || report.bound.step == Seconds{}) return;
-  const double factors = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
+  // Samples are of every worker, but those with backup workers are of updates.
+  const int of_each = graph.first_pushes ? 1 : scenario.cluster.workers;
+  const double factors = static_cast<double>(forecast.distribution->samples) / of_each * graph.draws();
   notes.push_back(
       {NoteCode::sampling_error,
        fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; a worker's sampled "
@@ -274,10 +276,15 @@ void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, 
 
 /// Notes which samples a step is of, where that is more than one pass.
 void add_passes(const StudyPoint& point, const Workload& workload, const StepGraph& graph, Notes& notes) {
+  if (graph.first_pushes)
+    notes.push_back(
+        {NoteCode::no_global_update,
+         fmt::format("an update uses the samples of the first {} of {} workers; throughput counts those alone",
+                     *graph.first_pushes, point.scenario.cluster.workers)});
   if (point.scenario.workload->global_batch) {
     notes.push_back({NoteCode::passes,
                      "passes: number and samples of a worker's passes in a step, by its share of the global batch"});
-    if (graph.asynchronous)
+    if (graph.asynchronous && graph.shards > 0 && !graph.first_pushes)
       notes.push_back({NoteCode::no_global_update,
                        "updates do not use the whole global batch: each worker's push updates by its "
                        "own share"});

@@ -86,7 +86,8 @@ std::string baseline_of(const std::vector<StudyPoint>& points) {
 
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
   if (!trains(scenario) || step <= Seconds{}) return 0.0;
-  return static_cast<double>(scenario.cluster.workers) * static_cast<double>(workload.samples()) / step.si();
+  const int workers = workers_of_update(scenario.strategy, scenario.cluster.workers);
+  return static_cast<double>(workers) * static_cast<double>(workload.samples()) / step.si();
 }
 
 namespace {
@@ -152,7 +153,7 @@ RunReport run_of(const Scenario& whole, std::span<const Scenario> phases, const 
     // The length of a data set in tokens does not depend on a phase's sequences.
     const std::int64_t each = whole.run->tokens ? phase.workload->transformer->sequence : 1;
     steps.push_back({answered[i].answers.shown().step,
-                     std::int64_t{phase.cluster.workers} * answered[i].workload.samples() * each});
+                     workers_of_update(phase.strategy, phase.cluster.workers) * answered[i].workload.samples() * each});
   }
   RunReport report = make_run_report(*whole.run, steps, phases.back());
   report.cost = 0.0;

@@ -69,7 +69,8 @@ struct Evaluation {
     v.optional("max_steps", x.max_steps,
                "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
                between(4, 1000000));
-    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
+    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers",
+               between(1, 100000));
     v.optional("seed", x.seed, "seed of the random numbers", non_negative);
   }
   bool operator==(const Evaluation&) const = default;
@@ -142,7 +143,13 @@ inline bool trains(const Scenario& scenario) {
   return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
 }
 
-/// The number of replays to run. Without randomness, all replays would be equal, so one is enough.
+/// Whether chance decides anything in a replay: times, or who meets whom.
+inline bool is_random(const Scenario& scenario) {
+  const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy);
+  return scenario.cluster.jitter.cv > 0 || (gossip && gossip->asynchronous);
+}
+
+/// The number of replays to run. Without jitter, one is enough.
 inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
 
 /// The scenario without fields that cannot change the forecast of its step (name, description, baseline, run, output).

@@ -71,7 +71,10 @@ class StrategyChecker {
             "at most one fragment a tensor", "give the workload a tensor for each layer");
   }
   void operator()(const GossipStrategy& x) {
-    check_neighbours({x.graph, x.dimensions, x.edges}, s_.cluster.workers, faults_);
+    const Neighbours neighbours{x.graph, x.dimensions, x.edges};
+    const std::size_t before = faults_.size();
+    check_neighbours(neighbours, s_.cluster.workers, faults_);
+    if (x.asynchronous && faults_.size() == before) check_pairs(neighbours);
   }
   void operator()(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);
@@ -88,6 +91,9 @@ class StrategyChecker {
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");
+    if (x.consistency == Consistency::backup_workers && x.backup_workers >= s_.cluster.workers)
+      fault("/strategy/backup_workers", fmt::format("{} of {} workers", x.backup_workers, s_.cluster.workers),
+            "fewer than the workers: an update needs a gradient");
     if (x.sum_in_machine) check_machines(x);
     if (x.exchange.priority && x.steps > 1)
       fault("/strategy/exchange/priority", fmt::format("true with {} steps from one exchange to the next", x.steps),
@@ -101,6 +107,23 @@ class StrategyChecker {
   }
 
  private:
+  /// Asynchronous pairs.
+  void check_pairs(const Neighbours& neighbours) {
+    const std::string graph =
+        fmt::format("\"{}\" of {} workers, asynchronous", name_of(neighbours.graph), s_.cluster.workers);
+    if (unlike_steps(neighbours.graph, 4) > 1)
+      fault("/strategy/graph", graph,
+            "a graph that does not change by step: each worker takes one of its neighbours anyway");
+    else if (!two_colours(neighbours, s_.cluster.workers))
+      fault("/strategy/graph", graph, "a bipartite graph, so that half of the workers choose and half answer",
+            "use a hypercube, or a ring or torus with even sides");
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      fault("/compressor", "a compressor with asynchronous gossip", "none: pairs average whole parameters");
+    if (asks_equations(s_.evaluation.evaluator))
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with asynchronous gossip", name_of(s_.evaluation.evaluator)),
+            "\"auto\" or \"replay\": pairs meet by chance, which only replay can tell");
+  }
+
   /// Sums inside machines before servers.
   void check_machines(const ParameterServerStrategy& x) {
     const int g = host_costs(s_.cluster).workers_of_machine, p = s_.cluster.workers;

@@ -14,6 +14,7 @@
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/collective_choice.hpp"
+#include "models/scenario/servers_without_effect.hpp"
 #include "models/scenario/sharding_without_effect.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/scenario/workload_without_effect.hpp"
@@ -141,45 +142,6 @@ std::string warmup_steps(const Scenario& s) {
   return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast for the steady pipeline");
 }
 
-// Parameter servers.
-
-std::string staleness_bound(const Scenario& s) {
-  const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!server || server->consistency == Consistency::stale_synchronous,
-                server ? fmt::format("consistency is {}", name_of(server->consistency)) : "");
-}
-
-std::string balance(const Scenario& s) {
-  const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!server || server->shards > 1, "there is one shard");
-}
-
-/// If messages cannot be summed, the time of the kernels that decode and add them applies instead.
-std::string server_reduction_cost(const Scenario& s) {
-  if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
-  return unless(any_has(s, is_summed),
-                fmt::format("messages of {} are added by the kernels that decode them", compressor_text(s)));
-}
-
-std::string sum_in_machine(const Scenario& s) {
-  return unless(!strategy_of<ParameterServerStrategy>(s) || host_costs(s.cluster).workers_of_machine > 1,
-                "each worker is a machine");
-}
-
-std::string duplex(const Scenario& s) {
-  const auto* server = strategy_of<ParameterServerStrategy>(s);
-  if (!server) return "";
-  if (server->consistency != Consistency::synchronous)
-    return fmt::format("consistency is {}", name_of(server->consistency));
-  return unless(server->shards == 1 || server->placement == ServerPlacement::dedicated,
-                "several co-located shards push and pull in turn");
-}
-
-std::string server_update_factor(const Scenario& s) {
-  const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!server || !server->two_way, "two_way is true, and workers update");
-}
-
 // Clusters.
 
 std::string link(const Scenario& s) {
@@ -229,11 +191,6 @@ std::string ring_latency(const Scenario& s) {
 std::string worker_price(const Scenario& s) {
   return unless(!s.cluster.prices || !strategy_of<CollectiveBenchmark>(s),
                 "strategy collective has no training to price");
-}
-std::string server_price(const Scenario& s) {
-  const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!s.cluster.prices || (server && server->placement == ServerPlacement::dedicated),
-                "no parameter server has a separate host");
 }
 std::string jitter_cv(const Scenario& s) {
   return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing");
@@ -319,6 +276,7 @@ std::string of_replay(const Scenario& s) {
   return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations");
 }
 std::string of_jitter(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "there is no jitter"); }
+std::string seed(const Scenario& s) { return is_random(s) ? "" : of_jitter(s); }
 std::string tolerance(const Scenario& s) {
   return unless(s.evaluation.evaluator == Evaluator::both,
                 fmt::format("evaluator is {}", name_of(s.evaluation.evaluator)));
@@ -365,6 +323,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/reduce_after", reduce_after},
     SometimesField{"/strategy/reduce_dtype", reduce_dtype},
     SometimesField{"/strategy/warmup_steps", warmup_steps},
+    SometimesField{"/strategy/backup_workers", backup_workers},
     SometimesField{"/strategy/bound", staleness_bound},
     SometimesField{"/strategy/balance", balance},
     SometimesField{"/strategy/server_reduction_cost", server_reduction_cost},
@@ -390,7 +349,7 @@ constexpr std::array kFields = {
     SometimesField{"/evaluation/tolerance", tolerance, true},
     SometimesField{"/evaluation/max_steps", of_replay, true},
     SometimesField{"/evaluation/runs", of_jitter, true},
-    SometimesField{"/evaluation/seed", of_jitter, true},
+    SometimesField{"/evaluation/seed", seed, true},
 };
 
 }  // namespace

@@ -1,6 +1,13 @@
-// Asynchronous and stale-synchronous parameter servers: each worker exchanges with each shard independently. It pushes
-// bucket after bucket and copies like synchronous workers. With equal shards, a single worker therefore takes the same
-// time as with synchronous servers.
+// Parameter servers that do not wait for all workers: asynchronous, stale-synchronous, or with backup workers. Each
+// worker exchanges with each shard independently. It pushes bucket after bucket and copies like synchronous workers.
+// With equal shards, a single worker therefore takes the same time as with synchronous servers.
+//
+// With b backup workers (Chen et al. 2016, "Revisiting distributed synchronous SGD", section 3), a shard keeps count of
+// its updates of each bucket. A push takes part in the next update if its gradient is of the newest parameters. Once p-b
+// have come, the shard adds them, updates, and these workers pull. Any other push is dropped, and its worker pulls at
+// once. No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a
+// bucket that fewer than p-b have pushed since the last update. One of the p-b workers of that update is then still in
+// the step of that push. It began this step before w pulled that update, and so before w began its own: it began first.
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +24,8 @@ class AsynchronousExchange {
   void add() {
     step_.graph.asynchronous = true;
     if (step_.strategy.consistency == Consistency::stale_synchronous) step_.graph.staleness = step_.strategy.bound;
+    if (step_.strategy.consistency == Consistency::backup_workers)
+      step_.graph.first_pushes = workers_of_update(step_.strategy, step_.input.cluster.workers);
     const std::size_t count = step_.buckets.size();
     const StreamId copy_out = step_.graph.add_stream("copy out"), copy_in = step_.graph.add_stream("copy in");
     for (int shard = 0; shard < step_.graph.shards; ++shard) {

@@ -107,7 +107,7 @@ struct CodedPart {
 /// The messages that a shard adds up before it answers. Each has 1/pieces of every tensor. A bucket has k parts, and with
 /// sums inside machines each of g workers has its share of a part.
 struct ShardMessages {
-  int added = 1;   ///< to one sum: p/g, or 1 for asynchronous servers
+  int added = 1;   ///< to one sum: p/g, without backup workers; 1 for asynchronous servers
   int sums = 1;    ///< g
   int pieces = 1;  ///< k·g
 };

@@ -5,6 +5,11 @@
 // hold (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
 //     q_i = C(x_i - x̂_i),   x̂_i += q_i,   s_i += sum of w_ij·q_j,   x_i += γ·(s_i - x̂_i)
 // s_i is the weighted sum of all x̂_j, which needs no copy of each neighbour's x̂_j.
+//
+// Asynchronous workers (AD-PSGD, Lian et al., ICML 2018, algorithm 1) average in pairs. In each of its steps, a worker
+// takes one neighbour by chance, both send each other their parameters, and both take the mean. A worker is in one pair
+// at a time. So that workers do not wait for each other in a circle, the graph is bipartite, and one half of it chooses
+// (section 4, recalled). The other half answers while its GPU computes.
 #include <algorithm>
 
 #include "models/collective/neighbours.hpp"
@@ -56,9 +61,29 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
   return message;
 }
 
+StepGraph build_pairs(const GossipStrategy& strategy, const GraphInput& input) {
+  StepGraph graph;
+  graph.asynchronous = true;
+  const StreamId compute = graph.add_stream("compute");
+  const StreamId communication = graph.add_stream("communication");
+  const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
+  graph.payload = whole.front().bytes;
+  const TaskId forward = add_forward(graph, compute, input.workload);
+  const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, parts_of(whole), {Seconds{}}).end;
+  const Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
+  const TaskId exchange =
+      graph.add_task({"pair exchange", Phase::exchange, PairWork{graph.payload, neighbours}, communication});
+  if (!strategy.overlap) graph.depend(exchange, backward);
+  const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
+  graph.depend(update, exchange);
+  for (const TaskId first : {forward, exchange}) graph.depend(first, update, 1);
+  return graph;
+}
+
 }  // namespace
 
 StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) {
+  if (strategy.asynchronous) return build_pairs(strategy, input);
   const int p = input.cluster.workers;
   Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
 

@@ -130,9 +130,10 @@ bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_
 
 ServerStep::CodedShards ServerStep::code(std::size_t i) const {
   const BucketPart& part = parts[i];
-  const ShardMessages messages{
-      strategy.consistency == Consistency::synchronous ? input.cluster.workers / workers_of_machine_ : 1,
-      workers_of_machine_, workers_of_machine_ * part.of};
+  const int p = input.cluster.workers, g = workers_of_machine_;
+  const bool alone =
+      strategy.consistency == Consistency::asynchronous || strategy.consistency == Consistency::stale_synchronous;
+  const ShardMessages messages{alone ? 1 : workers_of_update(strategy, p) / g, g, g * part.of};
   CodedShards of_shards;
   for (const ShardPart& share : shares[part.bucket]) {
     // Shards with equal shares of the same tensors all have the cost of the first one.

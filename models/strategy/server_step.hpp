@@ -76,7 +76,7 @@ struct ServerStep {
 
 /// A shard updates after all workers have pushed.
 void exchange_with_synchronous_servers(ServerStep& step);
-/// Each worker exchanges with each shard independently; also stale-synchronous.
+/// Each worker exchanges with each shard independently; also stale-synchronous, and with backup workers.
 void exchange_with_asynchronous_servers(ServerStep& step);
 
 }  // namespace stepcast

@@ -68,12 +68,20 @@ struct NeighbourWork {
   Neighbours neighbours{};
 };
 
+/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other. Of the two
+/// colours of a bipartite graph (two_colours), that of rank 0 chooses, and the other answers.
+struct PairWork {
+  Bytes bytes{};
+  Neighbours neighbours{};
+};
+
 /// The work of shard j on one set of pushes takes time[j].
 struct ServeWork {
   std::vector<Seconds> time;
 };
 
-/// Asynchronous servers: a single worker and a single shard push, serve first come first served, and pull.
+/// Servers that do not wait for all workers: a single worker and a single shard push, serve first come first served, and
+/// pull.
 struct ShardTransfer {
   ShardExchange exchange = ShardExchange::push;
   int shard = 0;
@@ -81,8 +89,8 @@ struct ShardTransfer {
 };
 struct ShardServe {
   int shard = 0;
-  Seconds time{};
-  Bytes copied{};  ///< bytes that the shard's host also copies, in and out, for workers on other hosts
+  Seconds time{};  ///< for each update: of every push, or of StepGraph::first_pushes of them
+  Bytes copied{};  ///< for every push: bytes that the shard's host also copies, in and out, for workers on other hosts
 };
 
 /// A worker's host copies its messages to (or from) asynchronous shards on other hosts, one after another.
@@ -91,7 +99,7 @@ struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, NegotiationWork, ShardWork, NeighbourWork, ServeWork,
+using Work = std::variant<ComputeWork, CollectiveWork, NegotiationWork, ShardWork, NeighbourWork, PairWork, ServeWork,
                           ShardTransfer, ShardServe, ShardCopy>;
 
 using TaskId = int;
@@ -126,16 +134,17 @@ struct StepGraph {
   std::vector<Stream> streams;
   std::vector<Task> tasks;
   std::vector<Dependency> dependencies;
-  int shards = 0;                  ///< parameter-server shards, 0 without servers
-  bool shards_co_located = false;  ///< beside workers (shard_placement.hpp); otherwise each on its own host
-  bool asynchronous = false;       ///< servers serve each worker independently
-  std::optional<int> staleness;    ///< stale-synchronous: steps by which the fastest worker may lead
-  StreamId in_flight = kNoStream;  ///< its collectives may run beside those of other streams; kNoStream: none may
-  int local_steps = 1;             ///< training steps in one run of the template (local SGD)
-  int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
-  Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period
-  std::string carrier;             ///< of compressed messages, by auto's choice, with its price; empty: no choice
-  std::string assumed;             ///< assumptions about data-dependent payload; empty: exact
+  int shards = 0;                   ///< parameter-server shards, 0 without servers
+  bool shards_co_located = false;   ///< beside workers (shard_placement.hpp); otherwise each on its own host
+  bool asynchronous = false;        ///< no worker waits for all others: by servers, or in pairs
+  std::optional<int> first_pushes;  ///< asynchronous, but an update takes so many workers; later pushes are dropped
+  std::optional<int> staleness;     ///< stale-synchronous: steps by which the fastest worker may lead
+  StreamId in_flight = kNoStream;   ///< its collectives may run beside those of other streams; kNoStream: none may
+  int local_steps = 1;              ///< training steps in one run of the template (local SGD)
+  int micro_batches = 0;            ///< micro-batches with forward and backward pass in the template so far
+  Bytes payload{};                  ///< compressed bytes of one worker's messages for all reductions in a period
+  std::string carrier;              ///< of compressed messages, by auto's choice, with its price; empty: no choice
+  std::string assumed;              ///< assumptions about data-dependent payload; empty: exact
 
   /// The number of jitter draws of each worker in one run of the template.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }

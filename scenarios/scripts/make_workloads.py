@@ -553,6 +553,21 @@ def ncf():
     write("ncf-ml20m", n, "neural collaborative filtering on ml-20m, as the survey trains it", f"Shapes: {GRACE}, Recommendation/NCF/neumf.py with ml-20m's 138,493 users and 26,744 items; batch: 2^20 over 8 workers, uncertain.", 31832577, 131072, "rating", "adam")
 
 
+def perceptron(name, sizes, description, source, parameters):
+    n = Network()
+    for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:]), 1):
+        n.linear(f"fc{i}", inputs, outputs)
+        if i < len(sizes) - 1: n.activation(f"fc{i}.relu", "relu", outputs)
+    n.loss(sizes[-1])
+    write(name, n, description, source, parameters, 128)
+
+
+def pipe_sgd():
+    paper = "Task: Pipe-SGD (Li et al., NeurIPS 2018), section 4 (recalled)"
+    perceptron("mnist-mlp", (28 * 28, 500, 500, 10), "a perceptron of two hidden layers on MNIST", f"{paper}; hidden sizes and batch assumed.", 648010)
+    perceptron("cifar100-convex", (3 * 32 * 32, 100), "softmax regression on CIFAR-100, which is convex", f"{paper}; one layer on raw pixels and batch assumed.", 307300)
+
+
 if __name__ == "__main__":
     vgg19_bn_cifar10()
     resnet18_cifar10()
@@ -571,3 +586,4 @@ if __name__ == "__main__":
     lstm_ptb()
     ncf()
     unet_tiny()
+    pipe_sgd()

@@ -21,9 +21,7 @@ Seconds percentile(const std::vector<double>& sorted, double fraction) {
 
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
-  return Json{{"forecast", pack(result.forecast)},
-              {"samples", result.samples},
-              {"random", job.scenario->cluster.jitter.cv > 0}};
+  return Json{{"forecast", pack(result.forecast)}, {"samples", result.samples}, {"random", is_random(*job.scenario)}};
 }
 
 StepForecast combine(const std::vector<Json>& runs) {

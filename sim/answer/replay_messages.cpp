@@ -19,7 +19,9 @@ namespace {
 
 bool has_steady_state(const Scenario& scenario) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  return scenario.cluster.jitter.cv == 0 && !(server && server->consistency != Consistency::synchronous);
+  const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy);
+  return scenario.cluster.jitter.cv == 0 && !(server && server->consistency != Consistency::synchronous) &&
+         !(gossip && gossip->asynchronous);
 }
 
 std::string advice(const Scenario& scenario) {
@@ -52,10 +54,10 @@ class MessageCounts {
   std::map<CallKey, double> known_;
 };
 
-/// Steps of the mean asynchronous worker for each step of the slowest. It is 1 if servers or links keep all waiting,
-/// and the ratio of speeds if only computing counts. The estimate is the middle of both.
+/// Steps of the mean asynchronous worker for each step of the slowest, or for each update with backup workers. It is 1
+/// if servers or links keep all waiting, and the ratio of speeds if only computing counts. The estimate is the middle of both.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
-  if (graph.staleness) return 1;
+  if (graph.staleness || graph.first_pushes) return 1;
   const WorkerSpeeds speeds = worker_speeds(cluster);
   return (1 + speeds.sum / cluster.workers / speeds.slowest) / 2;
 }
@@ -70,6 +72,7 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
     else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work))
       in_rounds += static_cast<double>(message_count(exchange->neighbours, scenario.cluster.workers));
+    else if (std::holds_alternative<PairWork>(task.work)) in_rounds += p;  // two of each that chooses
     else if (std::holds_alternative<ShardWork>(task.work)) with_shards += direct;
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }

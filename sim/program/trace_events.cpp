@@ -41,6 +41,7 @@ struct BytesOf {
   double operator()(const NeighbourWork& work) const {
     return neighbour_exchange_cost(work.neighbours, work.bytes, work.added, workers).sent.si();
   }
+  double operator()(const PairWork& work) const { return work.bytes.si(); }
   double operator()(const ShardTransfer& work) const { return work.bytes.si(); }
   double operator()(const auto&) const { return 0; }
 

@@ -6,7 +6,6 @@
 #include "models/collective/neighbours.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/shard_copies.hpp"
-#include "models/price/shard_placement.hpp"
 #include "sim/replay/messages.hpp"
 #include "sim/replay/participants.hpp"
 
@@ -71,35 +70,6 @@ double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track
   for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[inbox], track));
   await(comms, simulated_.meter);
   return sent;
-}
-
-AsynchronousServers::AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
-    : simulated_(simulated), cluster_(cluster), graph_(graph) {
-  if (graph.asynchronous)
-    for (int j = 0; j < graph.shards; ++j) shards_.push_back(simgrid::s4u::Mutex::create());
-}
-
-double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& track) {
-  const double start = now();
-  std::vector<Posted> outgoing{{simulated_.transfer(transfer, track.participant->number)}};
-  await(start_messages(outgoing, 1.0, simulated_.meter), simulated_.meter);
-  return start;
-}
-
-double AsynchronousServers::execute(const ShardServe& serve, const Track& track) {
-  const int host = shard_host(cluster_, graph_.shards, graph_.shards_co_located, serve.shard);
-  const auto& shard = shards_[serve.shard];
-  shard->lock();
-  const double start = now();
-  sleep((serve.time + serve.copied * host_costs(cluster_).of(track.participant->index, host)).si());
-  shard->unlock();
-  return start;
-}
-
-double AsynchronousServers::execute(const ShardCopy& copy, const Track& track) {
-  const double start = now();
-  sleep(worker_copies(cluster_, copy.shard_bytes, graph_.shards_co_located, track.participant->index).si());
-  return start;
 }
 
 }  // namespace stepcast

@@ -1,8 +1,7 @@
 // Direct exchanges in a replay: pushes to shards, pulls from them, and messages between neighbours.
 //
 // A message starts when its sender reaches the task, and waits in the receiver's inbox. Hosts copy the bytes that they
-// send and receive. With asynchronous servers, each worker's own track exchanges with each shard on its own. A shard
-// serves workers in order of arrival; the others queue.
+// send and receive.
 #pragma once
 
 #include <vector>
@@ -38,22 +37,6 @@ class DirectExchanges {
   const StepGraph& graph_;
   std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then by number in the simulation
   std::vector<std::vector<NeighbourLoad>> loads_;  ///< by task with neighbours, then by rank
-};
-
-class AsynchronousServers {
- public:
-  AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
-
-  // Each returns the time when the work itself began, after queueing.
-  double execute(const ShardTransfer& transfer, const Track& track);
-  double execute(const ShardServe& serve, const Track& track);
-  double execute(const ShardCopy& copy, const Track& track);
-
- private:
-  SimulatedCluster& simulated_;
-  const Cluster& cluster_;
-  const StepGraph& graph_;
-  std::vector<simgrid::s4u::MutexPtr> shards_;  ///< held by the worker that each shard serves
 };
 
 }  // namespace stepcast

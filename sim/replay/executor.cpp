@@ -15,7 +15,8 @@ Executor::Executor(SimulatedCluster& simulated, const Scenario& scenario, const 
       run_(run),
       collectives_(simulated, scenario.cluster, graph.tasks.size()),
       exchanges_(simulated, scenario.cluster, graph),
-      servers_(simulated, scenario.cluster, graph) {}
+      servers_(simulated, scenario.cluster, graph),
+      pairs_(simulated, scenario, graph, run) {}
 
 struct Executor::Kinds {
   Executor& self;
@@ -39,8 +40,9 @@ struct Executor::Kinds {
   double operator()(const CollectiveWork& work) const { return self.collectives_.execute(work, track, task); }
   double operator()(const ShardWork& work) const { return self.exchanges_.execute(work, track, task); }
   double operator()(const NeighbourWork& work) const { return self.exchanges_.execute(work, track, task); }
+  double operator()(const PairWork& work) const { return self.pairs_.execute(work, track, step); }
   double operator()(const ShardTransfer& work) const { return self.servers_.execute(work, track); }
-  double operator()(const ShardServe& work) const { return self.servers_.execute(work, track); }
+  double operator()(const ShardServe& work) const { return self.servers_.execute(work, track, task); }
   double operator()(const ShardCopy& work) const { return self.servers_.execute(work, track); }
 };
 

@@ -3,22 +3,26 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
+#include "sim/replay/asynchronous_servers.hpp"
 #include "sim/replay/collective_rounds.hpp"
 #include "sim/replay/direct_exchanges.hpp"
 #include "sim/replay/participants.hpp"
+#include "sim/replay/random_pairs.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
 
 class Executor {
  public:
-  /// @param run  number of the run, for the random numbers of jitter
+  /// @param run  number of the run, for the random numbers of jitter and of pairs
   Executor(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run);
 
   /// Does a participant's part of a task, in simulated time.
   /// @returns the time when the work itself began, after any wait for others
   /// @throws ModelError for a message too large to be counted
   double execute(TaskId task, Track& track, int step);
+
+  [[nodiscard]] AsynchronousServers& servers() { return servers_; }
 
  private:
   struct Kinds;
@@ -32,6 +36,7 @@ class Executor {
   CollectiveRounds collectives_;
   DirectExchanges exchanges_;
   AsynchronousServers servers_;
+  RandomPairs pairs_;
 };
 
 }  // namespace stepcast

@@ -1,4 +1,5 @@
 #include <map>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -163,6 +164,8 @@ class FoldedCluster : public SimulatedCluster {
       return !flow.exchange && flow.number == work.neighbours.step ? work.bytes.si() : 0.0;
     });
   }
+
+  SimulatedMessage between(int, int, Bytes) override { throw std::logic_error("pairs by chance are not folded"); }
 
   SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
     const std::size_t f = transfers_.at({transfer.exchange, transfer.shard, worker});

@@ -87,6 +87,10 @@ class FullCluster : public SimulatedCluster {
                                                     : message(shard, host, transfer.bytes.si());
   }
 
+  SimulatedMessage between(int from, int to, Bytes bytes) override {
+    return message(platform_.workers[from], platform_.workers[to], bytes.si());
+  }
+
  private:
   /// A worker's messages to neighbours, by receiver and inbox, and the inboxes of those that it receives.
   struct Messages {

@@ -114,6 +114,8 @@ class Tracks {
       if (other.awaited == task) other.notify();
     if (task == track.tasks.back()) progress_.end_track(track.number, step, now());
     if (progress_.end_task(self.number, step, now())) wake_waiting_for_slowest();
+    if (graph_.first_pushes && progress_.end_updates(executor_.servers().update_ends().size()))
+      executor_.servers().stop_updates();
   }
 
   void wake_waiting_for_slowest() {
@@ -157,11 +159,11 @@ StepProgress begin_progress(const std::vector<Participant>& participants, const 
 }
 
 ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
-                 const StepProgress& progress, Recorder& recorder) {
+                 const StepProgress& progress, const std::vector<double>& pass_ends, Recorder& recorder) {
   const auto each_timeline = [timelines = recorder.take_timelines()](const ReplayLog::TimelineVisitor& f) {
     for (const Timeline& timeline : timelines) f(timeline);
   };
-  ReplayLog log{kinds, each_timeline, progress.step_ends(), {}, progress.period(), progress.last()};
+  ReplayLog log{kinds, each_timeline, pass_ends, {}, progress.period(), progress.last()};
   for (const Participant& participant : participants)
     if (participant.role == Role::worker) log.worker_pass_ends.push_back(progress.step_ends(participant.number));
   return log;
@@ -216,7 +218,8 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   Recorder recorder(empty_timelines(*simulated, cluster, graph, kinds), participants, graph, observer);
   Tracks(*simulated, participants, graph, executor, progress, recorder).run(engine);
 
-  ReplayResult result = result_of(log_of(participants, kinds, progress, recorder), scenario, graph);
+  const std::vector<double>& pass_ends = graph.first_pushes ? executor.servers().update_ends() : progress.step_ends();
+  ReplayResult result = result_of(log_of(participants, kinds, progress, pass_ends, recorder), scenario, graph);
   result.forecast.fidelity = describe(fidelity, *simulated);
   return result;
 }

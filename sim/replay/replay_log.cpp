@@ -54,19 +54,23 @@ double mean_passes_done(const ReplayLog& log, double time) {
   return sum / static_cast<double>(log.worker_pass_ends.size());
 }
 
+/// Whether fast workers' passes count as much as slow ones'.
+bool counts_all_passes(const StepGraph& graph) { return graph.asynchronous && !graph.staleness && !graph.first_pushes; }
+
 /// Passes done by `time`. Synchronous workers take the slowest worker's count. Asynchronous workers take the mean,
 /// since fast ones do more. With bounded staleness, all do equally many in the long run, so the slowest worker's count
-/// is taken. An early lead of fast workers is no faster step.
+/// is taken. An early lead of fast workers is no faster step. With backup workers, updates count.
 double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
-  return graph.asynchronous && !graph.staleness ? mean_passes_done(log, time) : passes_done(log.pass_ends, time);
+  return counts_all_passes(graph) ? mean_passes_done(log, time) : passes_done(log.pass_ends, time);
 }
 
 std::string how_averaged(const Scenario& scenario, const StepGraph& graph, double passes, std::size_t first,
                          std::size_t last) {
-  if (graph.asynchronous && !graph.staleness)
+  if (counts_all_passes(graph))
     return fmt::format("mean over workers of {:.1f} steps each, while the slowest did steps {} to {}", passes, first,
                        last);
-  if (!may_repeat(scenario, graph)) return fmt::format("mean of steps {} to {}", first, last);
+  if (!may_repeat(scenario, graph))
+    return fmt::format("mean of {} {} to {}", graph.first_pushes ? "updates" : "steps", first, last);
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
@@ -96,7 +100,8 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   }
   forecast.no_period = may_repeat(scenario, graph);
   forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);
-  for (const std::vector<double>& ends : log.worker_pass_ends)
+  const std::vector<std::vector<double>> updates{log.pass_ends};
+  for (const std::vector<double>& ends : graph.first_pushes ? updates : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)
       if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);
   // Tasks of these passes may have run long before the passes ended, like the computing of a wide pipeline. Counting

@@ -34,7 +34,8 @@ struct ReplayLog {
 
   std::vector<WorkerKind> kinds;
   std::function<void(const TimelineVisitor&)> each_timeline;  ///< calls for one timeline after the other
-  std::vector<double> pass_ends;                              ///< by pass: the time when all participants had ended it
+  /// By pass: the time when all participants had ended it. With backup workers, by update: when all shards had made it.
+  std::vector<double> pass_ends;
   /// By worker and pass: the time when the worker ended it. May go beyond the last of pass_ends.
   std::vector<std::vector<double>> worker_pass_ends;
   std::optional<Period> period;  ///< found at the end of pass number `proven`

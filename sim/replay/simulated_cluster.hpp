@@ -66,6 +66,9 @@ class SimulatedCluster {
   /// A message of asynchronous servers. The first of like shards stands for all of them.
   virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
 
+  /// A message of asynchronous pairs. They are never folded.
+  virtual SimulatedMessage between(int from, int to, Bytes bytes) = 0;
+
   /// Whether a worker does this task in the simulation. It leaves out those with asynchronous shards that another one
   /// stands for.
   [[nodiscard]] virtual bool includes(const Task&) const { return true; }

@@ -72,6 +72,7 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   ProgressRules rules;
   rules.asynchronous = graph.asynchronous;
   rules.staleness = graph.staleness;
+  rules.by_updates = graph.first_pushes.has_value();
   if (may_repeat(scenario, graph)) rules.periodic_from = warmup_passes(scenario);
   for (const Dependency& d : graph.dependencies) rules.longest_lag = std::max(rules.longest_lag, d.lag);
   rules.max_steps = scenario.evaluation.max_steps;
@@ -96,7 +97,7 @@ bool StepProgress::begin(std::size_t participant, int step) {
 }
 
 bool StepProgress::runs_away(int step) const {
-  return rules_.asynchronous && !stopping_ && step > kMostAhead * (slowest_ + 1);
+  return rules_.asynchronous && !rules_.by_updates && !stopping_ && step > kMostAhead * (slowest_ + 1);
 }
 
 bool StepProgress::is_too_far_ahead(int step) const {
@@ -119,6 +120,11 @@ bool StepProgress::end_task(std::size_t participant, int step, double time) {
   if (count(ended_, step) < tasks_) return false;
   end_step(step, time);
   return true;
+}
+
+bool StepProgress::end_updates(std::size_t updates) {
+  stopping_ = stopping_ || updates >= static_cast<std::size_t>(rules_.max_steps);
+  return stopping_;
 }
 
 double StepProgress::length_of(int step) const {

@@ -71,6 +71,7 @@ class SteadyState {
 struct ProgressRules {
   bool asynchronous = false;
   std::optional<int> staleness{};  ///< steps that a participant may be ahead of the slowest
+  bool by_updates = false;         ///< max_steps counts the updates of servers, not the steps of the slowest
   /// The first step that may be part of a period. None if all steps differ, by chance or by the order of arrival.
   std::optional<int> periodic_from{};
   int longest_lag = 1;  ///< longest lag of a dependency, in steps
@@ -101,6 +102,9 @@ class StepProgress {
   /// Reports that a participant has ended a task of `step`. Returns whether all have now ended the step, so that the
   /// slowest has advanced.
   bool end_task(std::size_t participant, int step, double time);
+
+  /// Reports the number of updates that all servers have made. Returns whether no step begins any more.
+  bool end_updates(std::size_t updates);
 
   /// Whether nothing of the replay is left to do, since the latest step was apart.
   [[nodiscard]] bool is_over() const { return period_ && period_->apart; }

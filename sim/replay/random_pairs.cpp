@@ -1,0 +1,53 @@
+#include "sim/replay/random_pairs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/collective/neighbours.hpp"
+#include "models/fabric/fingerprint.hpp"
+#include "models/part/host_costs.hpp"
+#include "sim/replay/messages.hpp"
+
+namespace stepcast {
+namespace {
+
+/// A number below `count`, by chance. It depends on the arguments alone, not on the order of events.
+std::size_t choice(std::int64_t seed, int run, int worker, int step, std::size_t count) {
+  std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
+  for (const int part : {run, worker, step}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
+  return static_cast<std::size_t>(state % count);
+}
+
+}  // namespace
+
+RandomPairs::RandomPairs(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run)
+    : simulated_(simulated), scenario_(scenario), run_(run) {
+  for (const Task& task : graph.tasks) {
+    const auto* work = std::get_if<PairWork>(&task.work);
+    if (!work) continue;
+    const int p = scenario.cluster.workers;
+    neighbours_.resize(static_cast<std::size_t>(p));
+    const std::vector<bool> answers = two_colours(work->neighbours, p).value();
+    for (const Message& message : messages_of(work->neighbours, p))
+      if (!answers[message.from]) neighbours_[message.from].push_back(message.to);
+    for (int rank = 0; rank < p; ++rank) answers_.push_back(simgrid::s4u::Mutex::create());
+  }
+}
+
+double RandomPairs::execute(const PairWork& work, const Track& track, int step) {
+  const int self = track.participant->index;
+  const std::vector<int>& all = neighbours_[self];
+  if (all.empty()) return now();
+  const int other = all[choice(scenario_.evaluation.seed, run_, self, step, all.size())];
+  answers_[other]->lock();
+  const double start = now();
+  std::vector<Posted> both{{simulated_.between(self, other, work.bytes)},
+                           {simulated_.between(other, self, work.bytes)}};
+  await(start_messages(both, 1.0, simulated_.meter), simulated_.meter);
+  // Both hosts copy and add at the same time.
+  sleep((work.bytes * (host_costs(scenario_.cluster).of(self, other) + scenario_.cluster.reduction_cost)).si());
+  answers_[other]->unlock();
+  return start;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,31 @@
+// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance.
+// The neighbour's host answers one worker at a time, in order of arrival, whatever its GPU does.
+#pragma once
+
+#include <vector>
+
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+#include "sim/platform/compat.hpp"
+#include "sim/replay/participants.hpp"
+#include "sim/replay/simulated_cluster.hpp"
+
+namespace stepcast {
+
+class RandomPairs {
+ public:
+  /// @param run  number of the run, for the random numbers of pairs
+  RandomPairs(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run);
+
+  /// Returns the time when the exchange began, after queueing. A worker that only answers returns at once.
+  double execute(const PairWork& work, const Track& track, int step);
+
+ private:
+  SimulatedCluster& simulated_;
+  const Scenario& scenario_;
+  int run_;
+  std::vector<std::vector<int>> neighbours_;     ///< by rank, of those that choose
+  std::vector<simgrid::s4u::MutexPtr> answers_;  ///< by rank: held by the worker that it averages with
+};
+
+}  // namespace stepcast
