@@ -276,10 +276,10 @@ struct GossipStrategy {
   static constexpr std::string_view kind = "gossip";
   static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with neighbours in a graph";
   bool overlap = true;
-  bool asynchronous = false;
   NeighbourGraph graph = NeighbourGraph::ring;
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};
+  bool asynchronous = false;
 
   template <class V>
   static void describe(V& v, GossipStrategy& x) {

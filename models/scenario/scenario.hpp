@@ -69,8 +69,7 @@ struct Evaluation {
     v.optional("max_steps", x.max_steps,
                "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
                between(4, 1000000));
-    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers",
-               between(1, 100000));
+    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
     v.optional("seed", x.seed, "seed of the random numbers", non_negative);
   }
   bool operator==(const Evaluation&) const = default;

@@ -168,6 +168,9 @@ TEST_CASE("bounds by hand") {
   server.consistency = Consistency::stale_synchronous;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.078, 0.240,
         "one server beside a worker, stale-synchronous");
+  // One backup worker: any three may make an update, and the fourth push is dropped. Its own worker may be one of them.
+  server.consistency = Consistency::backup_workers;
+  check(scenario_of(cluster, server), 0.090, 0, 0, 0.032, 0.090, "one server beside a worker, a backup worker");
   server.consistency = Consistency::asynchronous;
   check(scenario_of(cluster, server), 0.090, 0, 0, 0.048, 0.090, "one server beside a worker, asynchronous");
   server = {};
@@ -192,6 +195,18 @@ TEST_CASE("bounds by hand") {
   // 90/0.25 ms.
   server.consistency = Consistency::stale_synchronous;
   check(scenario_of(cluster, server), 0.180, 10e-6, 0.320, 0.088, 0.320, "stale-synchronous");
+  // Updates of three of them: 3·1e8·0.8 ns; 3·1e8·0.1 ns to add, 3·2e8·0.05 ns to copy, one update. Nobody waits for
+  // the slow one. A second slow one decides. By chance, four workers share the three passes of an update.
+  server.consistency = Consistency::backup_workers;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.062, 0.240, "a backup worker");
+  cluster.groups = {{2, 0.25, {}, {}}};
+  check(scenario_of(cluster, server), 0.360, 10e-6, 0.240, 0.062, 0.360, "two slow workers, one backup worker");
+  cluster.jitter = {JitterDistribution::gamma, 0.5};
+  check(scenario_of(cluster, server), 0.090 * 3 / 2.5, 10e-6, 0.240, 0.062, 0.240, "a backup worker, by chance");
+  cluster.jitter = {};
+  // Asynchronous pairs: each at its own pace.
+  check(scenario_of(cluster, GossipStrategy{.asynchronous = true}), 0.092 * 4 / 2.5, 0, 0, 0, 0.092 * 4 / 2.5, "pairs");
+  server.consistency = Consistency::stale_synchronous;
   cluster.groups = {{1, 0.25, {}, {}}};
   check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.088, 0.360, "stale-synchronous, slower");
 }

@@ -300,7 +300,10 @@ TEST_CASE("like shards of asynchronous servers fold exactly") {
       [] {
         int p = integer_between(1, 6);
         ParameterServerStrategy strategy;
-        strategy.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
+        const Consistency all[] = {Consistency::asynchronous, Consistency::stale_synchronous,
+                                   Consistency::backup_workers};
+        strategy.consistency = all[integer_between(0, p > 1 ? 2 : 1)];
+        strategy.backup_workers = integer_between(1, std::max(1, p - 1));
         strategy.bound = integer_between(0, 3);
         strategy.placement = integer_between(0, 3) > 0 ? ServerPlacement::dedicated : ServerPlacement::co_located;
         strategy.shards = integer_between(1, strategy.placement == ServerPlacement::dedicated ? 6 : p);

@@ -185,3 +185,20 @@ TEST_CASE("an asynchronous worker runs away after a thousand steps for one of th
   CHECK_FALSE(progress.begin(0, 2001));
   CHECK(progress.ran_away());
 }
+
+TEST_CASE("with backup workers, updates end the replay, and nobody runs away") {
+  ProgressRules rules;
+  rules.asynchronous = true;
+  rules.by_updates = true;
+  rules.max_steps = 3000;
+  StepProgress progress = of_two(rules);
+  for (int step = 0; step < 2999; ++step) {
+    do_step(progress, 0, step, step);
+    REQUIRE_FALSE(progress.end_updates(static_cast<std::size_t>(step) + 1));
+  }
+  REQUIRE(progress.begin(0, 2999));
+  CHECK(progress.end_updates(3000));
+  CHECK(progress.begin(0, 2999));  // another track of a step that has begun
+  CHECK_FALSE(progress.begin(0, 3000));
+  CHECK_FALSE(progress.ran_away());
+}
