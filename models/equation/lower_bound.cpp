@@ -12,6 +12,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/price/best_link.hpp"
 #include "models/strategy/island_steps.hpp"
+#include "models/strategy/server_rounds.hpp"
 
 namespace stepcast {
 namespace {
@@ -101,8 +102,15 @@ Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   const Seconds own = sharded ? update / sharded->group(scenario.cluster.workers) : update;
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
     return own + update * (local->outer_update_factor / (local->workers_of_replica() * local->steps));
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
-    return update * ((server->steps - (server->two_way ? 0.0 : 1.0)) / server->steps);
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) {
+    // A worker that pushes and then pulls has the servers' update.
+    double steps = 0, left_out = 0;
+    for (const ServerRound& round : rounds_of(*server)) {
+      steps += round.steps;
+      left_out += round.pushes && round.pulls && !server->two_way ? 1 : 0;
+    }
+    return update * ((steps - left_out) / steps);
+  }
   return own;
 }
 

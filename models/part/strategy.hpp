@@ -81,6 +81,7 @@ struct ParameterServerStrategy {
   ServerPlacement placement = ServerPlacement::dedicated;
   Consistency consistency = Consistency::synchronous;
   int steps = 1;
+  std::optional<int> pull_steps{};
   int backup_workers = 1;
   int bound = 3;
   ShardBalance balance = ShardBalance::split;
@@ -105,6 +106,11 @@ struct ParameterServerStrategy {
         "steps of a worker, with updates of its own, from one exchange with the servers to the next: it pushes the "
         "sum of their gradients (Downpour SGD, Dean et al. 2012: n_push and n_fetch), or the change of its "
         "parameters (elastic averaging, Zhang et al. 2015)",
+        between(1, 10000));
+    v.optional(
+        "pull_steps", x.pull_steps,
+        "asynchronous: steps of a worker from one pull to the next (n_fetch), if it pulls more or less often than it "
+        "pushes; null: steps",
         between(1, 10000));
     v.optional("backup_workers", x.backup_workers,
                "backup-workers: b of the p workers, for whose gradients no update waits. A shard updates a bucket once "

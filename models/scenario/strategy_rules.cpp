@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include <fmt/format.h>
@@ -94,6 +95,7 @@ class StrategyChecker {
     if (x.consistency == Consistency::backup_workers && x.backup_workers >= s_.cluster.workers)
       fault("/strategy/backup_workers", fmt::format("{} of {} workers", x.backup_workers, s_.cluster.workers),
             "fewer than the workers: an update needs a gradient");
+    if (x.pull_steps) check_pulls(x);
     if (x.sum_in_machine) check_machines(x);
     if (x.exchange.priority && x.steps > 1)
       fault("/strategy/exchange/priority", fmt::format("true with {} steps from one exchange to the next", x.steps),
@@ -122,6 +124,21 @@ class StrategyChecker {
     if (asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with asynchronous gossip", name_of(s_.evaluation.evaluator)),
             "\"auto\" or \"replay\": pairs meet by chance, which only replay can tell");
+  }
+
+  /// Pulls at other steps than pushes.
+  void check_pulls(const ParameterServerStrategy& x) {
+    if (x.consistency != Consistency::asynchronous)
+      fault("/strategy/pull_steps", fmt::format("{} with {} consistency", *x.pull_steps, name_of(x.consistency)),
+            "null: these workers pull what they wait for", "use /strategy/steps, or asynchronous consistency");
+    if (x.two_way)
+      fault("/strategy/pull_steps", fmt::format("{} with two_way", *x.pull_steps),
+            "null: servers send back the sum of one set of pushes");
+    constexpr int kMost = 10000;
+    if (const int all = std::lcm(x.steps, *x.pull_steps); all > kMost)
+      fault("/strategy/pull_steps",
+            fmt::format("{} beside {} steps: {} until both fall together", *x.pull_steps, x.steps, all),
+            fmt::format("at most {}", kMost), "use a multiple of one for the other");
   }
 
   /// Sums inside machines before servers.

@@ -26,34 +26,21 @@ class AsynchronousExchange {
     if (step_.strategy.consistency == Consistency::stale_synchronous) step_.graph.staleness = step_.strategy.bound;
     if (step_.strategy.consistency == Consistency::backup_workers)
       step_.graph.first_pushes = workers_of_update(step_.strategy, step_.input.cluster.workers);
-    const std::size_t count = step_.buckets.size();
-    const StreamId copy_out = step_.graph.add_stream("copy out"), copy_in = step_.graph.add_stream("copy in");
+    copy_out_ = step_.graph.add_stream("copy out");
+    copy_in_ = step_.graph.add_stream("copy in");
     for (int shard = 0; shard < step_.graph.shards; ++shard) {
       const auto stream = [&](const char* what) {
         return step_.graph.add_stream(fmt::format("{}, shard {}", what, shard));
       };
       lines_.push_back({stream("push"), stream("serve"), stream("pull")});
     }
-    std::vector<TaskId> pushed_before, copied_in;
-    for (std::size_t b = 0; b < count; ++b) {
-      ShardCopy out, in;
-      for (const CodedPart& part : step_.coded[b].shards) {
-        out.shard_bytes.push_back(part.push);
-        in.shard_bytes.push_back(part.pull);
-      }
-      const TaskId copied_out =
-          step_.graph.add_task({numbered("copy out", b, count), Phase::exchange, std::move(out), copy_out});
-      step_.depend_on_ready(copied_out, step_.ready(b));
-      for (const TaskId push : pushed_before) step_.graph.depend(copied_out, push);
-      auto [pushed, pulled] = exchange_with_each(b, copied_out);
-      pushed_before = std::move(pushed);
-      copied_in.push_back(
-          step_.graph.add_task({numbered("copy in", b, count), Phase::exchange, std::move(in), copy_in}));
-      for (const TaskId pull : pulled) step_.graph.depend(copied_in.back(), pull);
-      for (std::size_t j = 0; j < lines_.size(); ++j)
-        if (holds(b, j)) lines_[j].copied_in = copied_in.back();
+    const std::vector<ServerRound> rounds = rounds_of(step_.strategy);
+    std::vector<TaskId> copied_in = exchange(rounds.front());
+    for (std::size_t r = 1; r < rounds.size(); ++r) {
+      step_.begin_round(rounds[r], copied_in);
+      copied_in = exchange(rounds[r]);
     }
-    step_.finish(copied_in);
+    step_.finish(std::move(copied_in));
   }
 
  private:
@@ -62,43 +49,80 @@ class AsynchronousExchange {
     StreamId push, serve, pull;
     TaskId copied_in = kNoTask;  ///< for the latest bucket
   };
-  struct Transfers {
-    std::vector<TaskId> pushed, pulled;
-  };
 
   [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const {
     return step_.shares[bucket][shard].bytes > Bytes{};
   }
 
-  /// Adds a bucket's pushes to all shards, the shards' work and their answers.
-  Transfers exchange_with_each(std::size_t b, TaskId copied_out) {
-    Transfers all;
-    for (std::size_t j = 0; j < lines_.size(); ++j) {
-      if (!holds(b, j)) continue;
-      const auto add = [&](const char* what, Phase phase, Work work, StreamId stream, TaskId before) {
-        const TaskId task = step_.graph.add_task(
-            {fmt::format("{}, shard {}", numbered(what, b, step_.buckets.size()), j), phase, std::move(work), stream});
-        step_.graph.depend(task, before);
-        return task;
-      };
-      const CodedPart& part = step_.coded[b].shards[j];
-      const int shard = static_cast<int>(j);
-      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{ShardExchange::push, shard, part.push},
-                               lines_[j].push, copied_out));
-      const TaskId served =
-          add("serve", Phase::serve,
-              ShardServe{shard, part.sum + step_.update_time(step_.shares[b][j].bytes), part.push + part.pull},
-              lines_[j].serve, all.pushed.back());
-      all.pulled.push_back(
-          add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));
-      // A shard's buffer is in use until the worker has copied its content.
-      if (lines_[j].copied_in != kNoTask) step_.graph.depend(all.pulled.back(), lines_[j].copied_in);
+  /// Adds the exchange at a round's end. Returns the tasks that end its pulls.
+  std::vector<TaskId> exchange(const ServerRound& round) {
+    std::vector<TaskId> copied_in;
+    for (std::size_t b = 0; b < step_.buckets.size(); ++b) {
+      const TaskId ready = round.pushes ? copied_out(b) : step_.end_of_round();
+      const std::vector<TaskId> pulled = exchange_with_each(b, ready, round);
+      if (!round.pulls) continue;
+      copied_in.push_back(add("copy in", b, copied(b, &CodedPart::pull), copy_in_));
+      for (const TaskId pull : pulled) step_.graph.depend(copied_in.back(), pull);
+      for (std::size_t j = 0; j < lines_.size(); ++j)
+        if (holds(b, j)) lines_[j].copied_in = copied_in.back();
     }
+    return copied_in;
+  }
+
+  TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange) {
+    return step_.graph.add_task({numbered(what, b, step_.buckets.size()), phase, std::move(work), stream});
+  }
+
+  [[nodiscard]] ShardCopy copied(std::size_t b, Bytes CodedPart::*bytes) const {
+    ShardCopy all;
+    for (const CodedPart& part : step_.coded[b].shards) all.shard_bytes.push_back(part.*bytes);
     return all;
   }
 
+  /// Adds the copies of a bucket's pushes, which follow the pushes of the bucket before.
+  TaskId copied_out(std::size_t b) {
+    const TaskId task = add("copy out", b, copied(b, &CodedPart::push), copy_out_);
+    step_.depend_on_ready(task, step_.ready(b));
+    for (const TaskId push : std::exchange(pushed_, {})) step_.graph.depend(task, push);
+    return task;
+  }
+
+  /// Adds a bucket's pushes to all shards, the shards' work and their answers. Returns the last ones.
+  std::vector<TaskId> exchange_with_each(std::size_t b, TaskId ready, const ServerRound& round) {
+    std::vector<TaskId> answered;
+    for (std::size_t j = 0; j < lines_.size(); ++j) {
+      if (!holds(b, j)) continue;
+      TaskId latest = ready;
+      const auto follow = [&](const char* what, Work work, StreamId stream, Phase phase = Phase::exchange) {
+        const TaskId task = add(what, b, std::move(work), stream, phase);
+        step_.graph.tasks.back().name += fmt::format(", shard {}", j);
+        step_.graph.depend(task, latest);
+        latest = task;
+      };
+      const CodedPart& part = step_.coded[b].shards[j];
+      const int shard = static_cast<int>(j);
+      ShardServe serve{shard, {}, round.pulls ? part.pull : Bytes{}};
+      if (round.pushes) {
+        serve.time = part.sum + step_.update_time(step_.shares[b][j].bytes);
+        serve.copied += part.push;
+        follow("push", ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);
+        pushed_.push_back(latest);
+      }
+      follow("serve", serve, lines_[j].serve, Phase::serve);
+      if (round.pulls) {
+        follow("pull", ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull);
+        // A shard's buffer is in use until the worker has copied its content.
+        if (lines_[j].copied_in != kNoTask) step_.graph.depend(latest, lines_[j].copied_in);
+      }
+      answered.push_back(latest);
+    }
+    return answered;
+  }
+
   ServerStep& step_;
-  std::vector<Line> lines_;  ///< by shard
+  StreamId copy_out_ = kNoStream, copy_in_ = kNoStream;
+  std::vector<TaskId> pushed_;  ///< of the latest bucket
+  std::vector<Line> lines_;     ///< by shard
 };
 
 }  // namespace

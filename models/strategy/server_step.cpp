@@ -86,27 +86,53 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     }
     decodes_ = decodes_ || coded.back().decode > Seconds{};
   }
-  add_forward();
-  add_backward();
+  const std::vector<ServerRound> rounds = rounds_of(strategy);
+  graph.local_steps = 0;
+  double pushes = 0;
+  for (const ServerRound& round : rounds) {
+    graph.local_steps += round.steps;
+    pushes += round.pushes ? 1 : 0;
+  }
+  graph.payload *= pushes;
+  begin_round(rounds.front(), {});
 }
 
-void ServerStep::add_forward() {
-  graph.local_steps = strategy.steps;
-  if (strategy.exchange.priority) {
-    std::vector<BucketUse> use =
-        strategy.two_way ? updates_of(input.workload, buckets) : std::vector<BucketUse>(buckets.size());
-    for (std::size_t i = 0; decodes_ && i < parts.size(); ++i) {
-      use[parts[i].bucket].decode += coded[i].decode;
-      if (inside_.empty()) continue;
-      use[parts[i].bucket].spread.push_back(inside_[i].spread);
-      use[parts[i].bucket].cast += inside_[i].cast;
-    }
-    first_use_ = add_forward_by_buckets(graph, {compute_, codec_, spreads_}, input, buckets, use);
-    return;
+void ServerStep::begin_round(const ServerRound& round, const std::vector<TaskId>& pulled) {
+  TaskId first = kNoTask;
+  if (!round.pushes) {
+    const LocalSteps local = add_local_steps(graph, compute_, input.workload, round.steps);
+    first = local.first.front();
+    backward_.end = local.last.front();
+  } else if (strategy.exchange.priority) {
+    add_forward_by_use();
+  } else {
+    first = add_forward(round.steps - 1);
   }
-  if (strategy.steps > 1) first_ = add_local_steps(graph, compute_, input.workload, strategy.steps - 1).first.front();
+  if (round.pushes) add_backward();
+  if (round.pushes && !round.pulls)
+    graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute_});
+  for (const TaskId before : pulled) graph.depend(first, before);
+  if (first_ == kNoTask) first_ = first;
+}
+
+/// Returns the first task.
+TaskId ServerStep::add_forward(int local_steps) {
+  const TaskId first =
+      local_steps > 0 ? add_local_steps(graph, compute_, input.workload, local_steps).first.front() : kNoTask;
   const TaskId forward = stepcast::add_forward(graph, compute_, input.workload);
-  if (strategy.steps == 1) first_ = forward;
+  return first == kNoTask ? forward : first;
+}
+
+void ServerStep::add_forward_by_use() {
+  std::vector<BucketUse> use =
+      strategy.two_way ? updates_of(input.workload, buckets) : std::vector<BucketUse>(buckets.size());
+  for (std::size_t i = 0; decodes_ && i < parts.size(); ++i) {
+    use[parts[i].bucket].decode += coded[i].decode;
+    if (inside_.empty()) continue;
+    use[parts[i].bucket].spread.push_back(inside_[i].spread);
+    use[parts[i].bucket].cast += inside_[i].cast;
+  }
+  first_use_ = add_forward_by_buckets(graph, {compute_, codec_, spreads_}, input, buckets, use);
 }
 
 void ServerStep::add_backward() {

@@ -16,6 +16,7 @@
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/inside_machines.hpp"
 #include "models/strategy/machine_sums.hpp"
+#include "models/strategy/server_rounds.hpp"
 
 namespace stepcast {
 
@@ -29,6 +30,11 @@ struct ServerStep {
 
   ServerStep(const ParameterServerStrategy& servers, const GraphInput& given);
 
+  /// Adds the computing of the worker's next round, whose first step waits for what was pulled. The first round is there
+  /// from the start.
+  void begin_round(const ServerRound& round, const std::vector<TaskId>& pulled);
+  /// The task after which a worker may pull, if its round pushes nothing.
+  [[nodiscard]] TaskId end_of_round() const { return backward_.end; }
   /// The task after which a part may be pushed. With sums in machines, this adds the tasks up to there.
   TaskId ready(std::size_t part);
   /// Lets a push follow that task and, without overlap, back-propagation.
@@ -61,14 +67,15 @@ struct ServerStep {
 
  private:
   [[nodiscard]] CodedShards code(std::size_t i) const;
-  void add_forward();
+  TaskId add_forward(int local_steps);
+  void add_forward_by_use();
   void add_backward();
 
   StreamId compute_ = kNoStream, codec_ = kNoStream, sums_ = kNoStream, spreads_ = kNoStream;
   int workers_of_machine_ = 1;            ///< whose gradients are added up first
   std::vector<InsideMachines> inside_;    ///< by part; empty without sums in machines
   bool decodes_ = false;                  ///< whether workers decode anything
-  TaskId first_ = 0;                      ///< task of the first step, which needs new parameters
+  TaskId first_ = kNoTask;                ///< task of the first step, which needs new parameters
   std::vector<TaskId> first_use_;         ///< by bucket, with priority: the first task that needs what came back
   BackwardPass backward_;                 ///< without sums in machines
   std::optional<SummedBackward> summed_;  ///< with them

@@ -46,6 +46,11 @@ TEST_CASE("staleness, compressors, variants, types and the global batch make oth
         Texts{"when gradients are applied"});
   CHECK(differences({set("/strategy", R"({"kind": "local-sgd", "steps": [4, 8]})")}) ==
         Texts{"when gradients are applied"});
+  for (const char* other :
+       {R"({"kind": "parameter-server", "consistency": "backup-workers", "backup_workers": [1, 2]})",
+        R"({"kind": "parameter-server", "consistency": "asynchronous", "pull_steps": [1, 3]})",
+        R"({"kind": "gossip", "asynchronous": [false, true]})"})
+    CHECK(differences({set("/strategy", other)}) == Texts{"when gradients are applied"});
   CHECK(differences({set("/compressor", R"(["none", "top-k"])")}) == Texts{"compressor"});
   const auto carried = [](const char* compressor, const char* carriers) {
     return differences({set("/compressor", compressor), set("/strategy", R"({"kind": "all-reduce"})"),

@@ -313,6 +313,8 @@ std::vector<Case> cases() {
        {}},
       {"/strategy/bound", 1, servers, "consistency is synchronous",
        both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
+      {"/strategy/backup_workers", 2, servers, "consistency is synchronous",
+       both(replay, strategy(R"({"kind": "parameter-server", "consistency": "backup-workers"})")), false},
       {"/strategy/balance", "greedy", strategy(R"({"kind": "parameter-server"})"), "there is one shard", servers},
       {"/strategy/server_reduction_cost", "1ns/B", both(servers, top_k),
        "messages of top-k are added by the kernels that decode them", servers},

@@ -74,6 +74,35 @@ TEST_CASE("one asynchronous worker does one thing after the other") {
   require_close(54_ms, step(seldom), 1e-9, "every fourth step");
 }
 
+TEST_CASE("pushes and pulls at other steps, by hand") {
+  // 50 ms a step; 8 ms a push, 8 ms a pull. The worker waits for pulls alone, and for the push that comes before one.
+  const auto with = [](int push, int pull, BytesPerSecond bandwidth = 10_Gbps, Seconds update = {}) {
+    Scenario scenario = server(1, Consistency::asynchronous);
+    scenario.cluster.link.bandwidth = bandwidth;
+    strategy_of(scenario).steps = push;
+    strategy_of(scenario).pull_steps = pull;
+    WorkloadTable table = *scenario.workload;
+    table.update = update;
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    return scenario;
+  };
+  require_close((200_ms + 16_ms) / 4, step(with(4, 4)), 1e-9, "both after four");
+  // The push after two steps travels during the third.
+  require_close((200_ms + 16_ms) / 4, step(with(2, 4)), 1e-9, "pushes twice");
+  require_close((200_ms + 24_ms) / 4, step(with(4, 2)), 1e-9, "pulls twice");
+  require_close((150_ms + 16_ms) / 3, step(with(1, 3)), 1e-9, "pulls after three");
+  // Steps 2, 3, 4 and 6: a pull, a push behind the fourth step, a pull, and both.
+  require_close((300_ms + 8_ms + 8_ms + 16_ms) / 6, step(with(3, 2)), 1e-9, "after three and two");
+  // 6 ms of update: by the worker after the first and second step, by the server after the third.
+  require_close((150_ms + 12_ms + 8_ms + 6_ms + 8_ms) / 3, step(with(1, 3, 10_Gbps, 6_ms)), 1e-9, "updates");
+  // 80 ms a push at 1 Gb/s, one after the other from 50 ms on, and 80 ms of pull.
+  require_close((50_ms + 3 * 80_ms + 80_ms) / 3, step(with(1, 3, 1_Gbps)), 1e-9, "slow pushes");
+  // Copies of 10 ms: after two steps out of the server and in, after four out, in, out and in.
+  Scenario copied = with(4, 2, BytesPerSecond(1e20));
+  copied.cluster.stack.host_cost = 1_ns_per_B;
+  require_close((200_ms + 20_ms + 40_ms) / 4, step(copied), 1e-9, "copies");
+}
+
 TEST_CASE("asynchronous workers keep a slow server busy") {
   // γ = 10 ns/B on the server: 100 ms for each push, one after the other. Eight workers compute for 66 ms and ask for
   // more than it can do, so the server is never idle. Each push takes 100 ms, and a step takes 800 ms.

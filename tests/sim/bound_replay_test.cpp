@@ -206,6 +206,7 @@ TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
         server.backup_workers = integer_between(1, std::max(1, cluster.workers - 1));
         server.bound = integer_between(0, 3);
         server.steps = integer_between(1, 3);
+        if (server.consistency == Consistency::asynchronous && coin()) server.pull_steps = integer_between(1, 4);
         server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
         Scenario scenario = scenario_of(cluster, server);
         scenario.evaluation.evaluator = Evaluator::replay;
