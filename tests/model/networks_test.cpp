@@ -252,15 +252,16 @@ TEST_CASE("a variant factorizes a transformer's products, the tied output not") 
         std::vector<std::string>{"block.1.qkv.u", "block.1.qkv.v", "block.1.projection.u", "block.1.projection.v"});
 }
 
-TEST_CASE("the survey's networks have the parameters and tensors that its runs exchange") {
+TEST_CASE("the networks of the survey and of Pipe-SGD have their parameters and tensors") {
   struct Row {
     const char* name;
     std::int64_t parameters;
     std::size_t tensors;
   };
-  const auto row =
-      GENERATE(Row{"resnet20-cifar10", 269467, 51}, Row{"densenet40-k12-cifar10", 357491, 158},
-               Row{"lstm-ptb", 13275200, 6}, Row{"ncf-ml20m", 31832577, 10}, Row{"unet-tiny", 1850305, 46});
+  const auto row = GENERATE(Row{"resnet20-cifar10", 269467, 51}, Row{"densenet40-k12-cifar10", 357491, 158},
+                            Row{"lstm-ptb", 13275200, 6}, Row{"ncf-ml20m", 31832577, 10}, Row{"unet-tiny", 1850305, 46},
+                            // 784·500 + 500 + 500·500 + 500 + 500·10 + 10, and 3072·100 + 100
+                            Row{"mnist-mlp", 648010, 6}, Row{"cifar100-convex", 307300, 2});
   INFO(row.name);
   const Counts counts = count(network(row.name));
   CHECK(counts.parameters == row.parameters);
