@@ -54,8 +54,8 @@ bool is_connected(const Neighbours& neighbours, int p);
 /// cycle of odd length, or if the graph has parts apart.
 std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p);
 
-/// Whether half of the ranks may each choose one neighbour, so that no rank both chooses and answers: the graph has two
-/// colours, and does not change by step.
+/// Whether ranks of one colour may each choose a neighbour of the other, so that no rank both chooses and answers: the
+/// graph has two colours, and does not change by step.
 inline bool allows_pairs(const Neighbours& neighbours, int p) {
   return unlike_steps(neighbours.graph, 4) == 1 && two_colours(neighbours, p);
 }

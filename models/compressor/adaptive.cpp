@@ -31,6 +31,8 @@ CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
   stage.encode.push_back(compact);
   stage.messages = {{"means, count and indices", Primitive::all_gather_unequal, wire, 4_B}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
+  // The paper's all-reduce quantizes each hop's sum again, at the same share of elements.
+  plan.recodable = true;
   plan.assumed = fmt::format("{} times ratio·d elements sent, thresholds found in {} sweeps for either sign",
                              x.selected, x.search_sweeps);
   if (x.error_feedback) add_error_feedback(plan, tensor);

@@ -89,6 +89,11 @@ struct RuleChecker {
           {"bucket", fmt::format("{} with packing grace and framework {}", *x.bucket, stepcast::name_of(x.framework)),
            "null, since there is one norm per tensor there; or framework dist, or packing ideal"});
   }
+  void operator()(const Threshold& x) const {
+    if (x.threshold && *x.threshold != Threshold::kRecordedAt && x.density == Threshold::kRecordedDensity)
+      faults.push_back({"density", fmt::format("{}, recorded at a threshold of {}", x.density, Threshold::kRecordedAt),
+                        fmt::format("the density at {}, found or assumed", *x.threshold)});
+  }
   void operator()(const Natural& x) const {
     if (x.exponent_bits == 8 && x.packing == Packing::grace)
       faults.push_back({"exponent_bits", "8 with packing grace", "null or 7, which GRACE sends; or packing ideal"});

@@ -59,7 +59,8 @@ struct TopK {
 struct Threshold {
   static constexpr std::string_view kind = "threshold";
   static constexpr std::string_view meaning = "elements above a fixed magnitude";
-  double density = 0.0424;
+  static constexpr double kRecordedDensity = 0.0424, kRecordedAt = 0.01;
+  double density = kRecordedDensity;
   Evidence evidence = Evidence::assumed;
   std::optional<double> threshold{};
   Packing packing = Packing::ideal;

@@ -15,9 +15,10 @@ CodecPlan plan(const Threshold& x, const Tensor& tensor) {
   plan.stages = {{{sweep("count", dense, {}, tensor, 2), sweep("compact", dense, wire, tensor, 2)},
                   {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}}}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
-  plan.assumed = fmt::format("density {}{} of elements above {}, alike on all workers", x.density,
-                             x.evidence == Evidence::assumed ? "" : fmt::format(" ({})", name_of(x.evidence)),
-                             x.threshold ? fmt::format("{}", *x.threshold) : "the threshold");
+  plan.assumed =
+      fmt::format("density {} of elements above {}{}, alike on all workers", x.density,
+                  x.threshold ? fmt::format("{}", *x.threshold) : "the threshold",
+                  x.evidence == Evidence::assumed ? "" : fmt::format(", {}, holds in every step", name_of(x.evidence)));
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

@@ -127,10 +127,14 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
     return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
     return neighbour_exchange_cost(neighbours->neighbours, neighbours->bytes, neighbours->added, workers);
-  if (const auto* pair = std::get_if<PairWork>(&work)) {  // of one worker that chooses
+  if (const auto* pair = std::get_if<PairWork>(&work)) {
     CostTerms terms;
+    if (workers == 1) return terms;
     terms.add(Path::neighbour, 1, pair->bytes);
-    terms.reduced = terms.sent = pair->bytes;
+    terms.reduced = pair->bytes;
+    // If all do equally many steps: two messages for each worker that chooses.
+    const std::vector<bool> answers = two_colours(pair->neighbours, workers).value();
+    terms.sent = pair->bytes * (2.0 * static_cast<double>(std::count(answers.begin(), answers.end(), false)) / workers);
     return terms;
   }
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // the message of a single worker

@@ -135,8 +135,7 @@ std::string only_replayed(const Scenario& scenario) {
   if (std::holds_alternative<TcpTransport>(cluster.transport)) return "TCP effects, which equations have no word for";
   if (cluster.jitter.cv > 0) return "jitter";
   if (scenario.codec.sharing == GpuSharing::fair) return "kernels that share a GPU";
-  const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy);
-  if (gossip && gossip->asynchronous) return "pairs that meet by chance";
+  if (meets_by_chance(scenario.strategy)) return "pairs that meet by chance";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   return server && server->consistency != Consistency::synchronous ? "the order of pushes" : "";
 }

@@ -100,9 +100,10 @@ Settings passes_of(const Place<WorkloadTable>& workload, int accumulation, int b
 
 void add_cluster_changes(const Scenario& scenario, ChangeList& changes);
 void add_exchange_changes(const Scenario& scenario, ChangeList& changes);
-void add_island_changes(const Scenario& scenario, const LocalSgdStrategy& x, ChangeList& changes);
+/// @pre both: strategy local-sgd
+void add_island_changes(const Scenario& scenario, ChangeList& changes);
 /// Fragments whose averages travel until the next one is sent, at least.
-void add_fragment_changes(const Scenario& scenario, const LocalSgdStrategy& x, ChangeList& changes);
+void add_fragment_changes(const Scenario& scenario, ChangeList& changes);
 /// Adds other passes and kernels for the same training.
 /// @pre the scenario trains
 void add_workload_changes(const Scenario& scenario, ChangeList& changes);

@@ -89,6 +89,12 @@ class ExchangeChanges {
     if (synchronous && (s_.cluster.jitter.cv > 0 || !workers_are_alike(s_.cluster)))
       changes_.add(kTraining, fmt::format("updates wait for all but {} of the workers", x.backup_workers), here,
                    &X::consistency, Consistency::backup_workers);
+    if (x.consistency == Consistency::backup_workers) {
+      changes_.add(kTraining, "updates wait for all workers", here, &X::consistency, Consistency::synchronous);
+      changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+      if (const int more = 2 * x.backup_workers; more < s_.cluster.workers)
+        changes_.add(kTraining, fmt::format("{} backup workers", more), here, &X::backup_workers, more);
+    }
     if (!x.exchange.priority)
       changes_.add(kTraining, fmt::format("servers every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
   }
@@ -157,13 +163,13 @@ class ExchangeChanges {
     cheapest(here);
     carriers(here);
     if (!x.islands) scopes();
-    add_island_changes(s_, x, changes_);
+    add_island_changes(s_, changes_);
     changes_.add(kTraining, fmt::format("averaged every {} steps", 2 * x.steps), here, &X::steps, 2 * x.steps);
     if (x.averaging_steps > 0) changes_.add(kTraining, "workers wait for averages", here, &X::averaging_steps, 0);
     else
       changes_.add(kTraining, fmt::format("averages travel during the next {}", steps_text(x.steps)), here,
                    &X::averaging_steps, x.steps);
-    add_fragment_changes(s_, x, changes_);
+    add_fragment_changes(s_, changes_);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
 

@@ -10,7 +10,8 @@
 
 namespace stepcast {
 
-void add_island_changes(const Scenario& s, const LocalSgdStrategy& x, ChangeList& changes) {
+void add_island_changes(const Scenario& s, ChangeList& changes) {
+  const auto& x = std::get<LocalSgdStrategy>(s.strategy);
   const auto here = strategy_of(x);
   const auto offer = [&](ChangeOf of, std::string what, const std::optional<Islands>& islands) {
     changes.add(of, std::move(what), here, &LocalSgdStrategy::islands, islands);
@@ -48,7 +49,8 @@ void add_island_changes(const Scenario& s, const LocalSgdStrategy& x, ChangeList
       shard(fmt::format("state sharded inside islands, stage {}", choice.name), choice.value);
 }
 
-void add_fragment_changes(const Scenario& s, const LocalSgdStrategy& x, ChangeList& changes) {
+void add_fragment_changes(const Scenario& s, ChangeList& changes) {
+  const auto& x = std::get<LocalSgdStrategy>(s.strategy);
   const auto here = strategy_of(x);
   const auto tensors = static_cast<int>(make_workload(s).gradients.size());
   const int more = std::min({x.steps, tensors, 4 * x.fragments, LocalSgdStrategy::kMostFragments});

@@ -130,7 +130,8 @@ struct ParameterServerStrategy {
     v.optional(
         "two_way", x.two_way,
         "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise "
-        "servers update and send back uncompressed parameters");
+        "servers update and send back uncompressed parameters. If workers do not wait for all others, each gets what has "
+        "changed since its last pull (DGS, Yan et al. 2020, recalled)");
     v.optional(
         "sum_in_machine", x.sum_in_machine,
         "a machine's workers first reduce-scatter their gradients; each pushes and pulls its share of the sum, and "
@@ -292,8 +293,8 @@ struct GossipStrategy {
     v.optional("overlap", x.overlap, "exchange parameters while the gradient is computed, not after it");
     v.optional(
         "asynchronous", x.asynchronous,
-        "no worker waits for another one's step. In each of its own, every second worker (rank 0's half of a bipartite "
-        "graph) averages with one neighbour, by chance; the others answer (AD-PSGD, Lian et al., ICML 2018)");
+        "no worker waits for another one's step. In each of its own, a worker of rank 0's half of a bipartite graph averages "
+        "with one neighbour, by chance; those of the other half answer (AD-PSGD, Lian et al., ICML 2018)");
     v.optional("graph", x.graph, "the workers with which each one averages");
     v.optional("dimensions", x.dimensions,
                "torus: ranks along each dimension; []: two dimensions, as equal as the number of workers allows",
@@ -331,6 +332,12 @@ inline std::string_view kind_of(const Strategy& strategy) {
 inline int workers_of_update(const Strategy& strategy, int workers) {
   const auto* servers = std::get_if<ParameterServerStrategy>(&strategy);
   return servers && servers->consistency == Consistency::backup_workers ? workers - servers->backup_workers : workers;
+}
+
+/// Whether chance decides which workers exchange.
+inline bool meets_by_chance(const Strategy& strategy) {
+  const auto* gossip = std::get_if<GossipStrategy>(&strategy);
+  return gossip && gossip->asynchronous;
 }
 
 /// The islands of local SGD; null if each worker trains alone, or all together.

@@ -99,7 +99,7 @@ std::vector<Metric> before_breakdown() {
        {"p5 .. p95", [](P p) { return jitter_of(p).has_value(); }, [](P p) { return jitter_of(p) ? between(jitter_of(p)->p5, jitter_of(p)->p95) : "-"; }, 6}},
       {"first_step_time_s", "from a standing start to the end of the first step", &kTime,
        [](P p) { return cell_of(p.answers.shown().first_step); }},
-      {"throughput_samples_per_s", "samples of all workers per second", &kSampleRate, [](P p) { return if_any(p.samples_per_second); },
+      {"throughput_samples_per_s", "samples per second that updates use, of all workers", &kSampleRate, [](P p) { return if_any(p.samples_per_second); },
        {"throughput", "throughput", Better::more, "throughput_samples_per_s"},
        {"samples/s", is_trained, nullptr, 5}, "throughput"},
       {"tokens_per_s_per_worker", "tokens of a transformer per second and worker", &kTokenRate,

@@ -44,7 +44,7 @@ void add_drift(const Scenario& scenario, const StepForecast& replay, Notes& note
                                          100 * std::abs(replay.drift), replay.drift > 0 ? "more" : "less");
   notes.push_back(
       {NoteCode::not_steady,
-       scenario.cluster.jitter.cv > 0
+       is_random(scenario)
            ? fmt::format("by chance or not steady yet, {}; increase /evaluation/max_steps or /evaluation/runs", halves)
            : fmt::format("not steady yet: {}; increase /evaluation/max_steps", halves)});
 }
@@ -201,13 +201,20 @@ void add_one_unit(const Scenario& scenario, const Workload& workload, Notes& not
          "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer"});
 }
 
+/// The steps that a pass of the step graph holds.
+const char* repeated_part(const Scenario& scenario) {
+  const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return "until the graph is the same again";
+  return servers && servers->pull_steps.value_or(servers->steps) != servers->steps
+             ? "until a push and a pull fall together again"
+             : "from one exchange to the next";
+}
+
 /// Notes numbers that are means over steps, and islands that wait for each other although real ones would not.
 void add_local_steps(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   if (graph.local_steps > 1)
     notes.push_back({NoteCode::local_steps,
-                     std::holds_alternative<GossipStrategy>(scenario.strategy)
-                         ? "times and bytes of a step are means over the steps until the graph is the same again"
-                         : "times and bytes of a step are means over the steps from one exchange to the next"});
+                     fmt::format("times and bytes of a step are means over the steps {}", repeated_part(scenario))});
   if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
     notes.push_back(
         {NoteCode::islands_in_step,
@@ -348,8 +355,11 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (may_stay_in_step(answered.graph, scenario.cluster))
     report.notes.push_back(
         {NoteCode::in_step,
-         "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
-         "0.01, they spread like real ones"});
+         answered.graph.first_pushes
+             ? "equal workers without jitter push all at once, so that backup workers gain nothing; give /cluster/jitter "
+               "or /cluster/groups"
+             : "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
+               "0.01, they spread like real ones"});
   add_stack_notes(scenario, report.notes);
   if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) && !sends_compressed(scenario))
     report.notes.push_back(

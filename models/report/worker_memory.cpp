@@ -116,10 +116,12 @@ struct MemoryOf {
     const bool local = x.steps > 1 || x.pull_steps.value_or(1) > 1;
     return {local ? n * 2.0 : n, n, local || x.two_way ? s : Bytes{}, {}, {}};
   }
-  /// The parameters, and those of each neighbour; with a compressor x, x̂ and s of CHOCO-SGD.
+  /// The parameters, and those of each neighbour, or of one at a time in pairs; with a compressor x, x̂ and s of
+  /// CHOCO-SGD.
   WorkerMemory operator()(const GossipStrategy& x) const {
     const bool compressed = sends_compressed(scenario);
-    const int neighbours = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
+    const int all = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
+    const int neighbours = x.asynchronous ? std::min(1, all) : all;
     return {n * (compressed ? 3.0 : 1.0 + neighbours), n, s, {}, {}};
   }
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }

@@ -126,9 +126,6 @@ class ScenarioChecker {
     if (s_.evaluation.fidelity == Fidelity::folded)
       if (const auto refusal = folding_refusal(s_))
         fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
-    if (s_.evaluation.runs > 1 && s_.cluster.jitter.distribution == JitterDistribution::none)
-      fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs),
-            "1: every run would be the same", "add /cluster/jitter");
   }
 
   void output() {

@@ -69,7 +69,8 @@ struct Evaluation {
     v.optional("max_steps", x.max_steps,
                "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
                between(4, 1000000));
-    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
+    v.optional("runs", x.runs, "replay with jitter or asynchronous gossip: repeated runs with different random numbers",
+               between(1, 100000));
     v.optional("seed", x.seed, "seed of the random numbers", non_negative);
   }
   bool operator==(const Evaluation&) const = default;
@@ -144,12 +145,11 @@ inline bool trains(const Scenario& scenario) {
 
 /// Whether chance decides anything in a replay: times, or who meets whom.
 inline bool is_random(const Scenario& scenario) {
-  const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy);
-  return scenario.cluster.jitter.cv > 0 || (gossip && gossip->asynchronous);
+  return scenario.cluster.jitter.cv > 0 || meets_by_chance(scenario.strategy);
 }
 
-/// The number of replays to run. Without jitter, one is enough.
-inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
+/// The number of replays to run. Without chance, all replays would be equal, so one is enough.
+inline int runs_of(const Scenario& scenario) { return is_random(scenario) ? scenario.evaluation.runs : 1; }
 
 /// The scenario without fields that cannot change the forecast of its step (name, description, baseline, run, output).
 /// It also lacks the workload, which is large and shared. Callers compare workloads separately.

@@ -117,7 +117,7 @@ class StrategyChecker {
       fault("/strategy/graph", graph,
             "a graph that does not change by step: each worker takes one of its neighbours anyway");
     else if (!two_colours(neighbours, s_.cluster.workers))
-      fault("/strategy/graph", graph, "a bipartite graph, so that half of the workers choose and half answer",
+      fault("/strategy/graph", graph, "a bipartite graph, so that one half chooses and the other answers",
             "use a hypercube, or a ring or torus with even sides");
     if (!std::holds_alternative<NoCompressor>(s_.compressor))
       fault("/compressor", "a compressor with asynchronous gossip", "none: pairs average whole parameters");
@@ -133,7 +133,7 @@ class StrategyChecker {
             "null: these workers pull what they wait for", "use /strategy/steps, or asynchronous consistency");
     if (x.two_way)
       fault("/strategy/pull_steps", fmt::format("{} with two_way", *x.pull_steps),
-            "null: servers send back the sum of one set of pushes");
+            "null: between pulls, workers would update from their own gradients");
     constexpr int kMost = 10000;
     if (const int all = std::lcm(x.steps, *x.pull_steps); all > kMost)
       fault("/strategy/pull_steps",

@@ -275,8 +275,7 @@ std::string of_tensors(const Scenario& s) {
 std::string of_replay(const Scenario& s) {
   return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations");
 }
-std::string of_jitter(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "there is no jitter"); }
-std::string seed(const Scenario& s) { return is_random(s) ? "" : of_jitter(s); }
+std::string of_chance(const Scenario& s) { return unless(is_random(s), "there is no jitter"); }
 std::string tolerance(const Scenario& s) {
   return unless(s.evaluation.evaluator == Evaluator::both,
                 fmt::format("evaluator is {}", name_of(s.evaluation.evaluator)));
@@ -348,8 +347,8 @@ constexpr std::array kFields = {
     SometimesField{"/evaluation/fidelity", of_replay, true},
     SometimesField{"/evaluation/tolerance", tolerance, true},
     SometimesField{"/evaluation/max_steps", of_replay, true},
-    SometimesField{"/evaluation/runs", of_jitter, true},
-    SometimesField{"/evaluation/seed", seed, true},
+    SometimesField{"/evaluation/runs", of_chance, true},
+    SometimesField{"/evaluation/seed", of_chance, true},
 };
 
 }  // namespace

@@ -5,9 +5,14 @@
 // With b backup workers (Chen et al. 2016, "Revisiting distributed synchronous SGD", section 3), a shard keeps count of
 // its updates of each bucket. A push takes part in the next update if its gradient is of the newest parameters. Once p-b
 // have come, the shard adds them, updates, and these workers pull. Any other push is dropped, and its worker pulls at
-// once. No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a
-// bucket that fewer than p-b have pushed since the last update. One of the p-b workers of that update is then still in
-// the step of that push. It began this step before w pulled that update, and so before w began its own: it began first.
+// once. A worker's pushes count in their order, at each shard.
+//
+// No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a bucket
+// of a shard, whose last update came before w's step (the start counts as an update by all). The p-b workers of that
+// update had begun their steps even earlier, so all of them have begun another one since. Fewer than p-b have come to
+// this bucket again, so one of them waits for an earlier bucket of the shard. It had that bucket's newest parameters
+// before the update in question, so that bucket's last update came earlier still, and the same holds for it. But no
+// bucket comes before the first.
 #include <utility>
 
 #include <fmt/format.h>

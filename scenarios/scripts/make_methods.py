@@ -28,6 +28,8 @@ ALIASES = [
     ("ByteGrad (Bagua 2021)", "`8-bit`", "with `codec.scope` machines and carrier `all-to-all`"),
     ("compressed pushes and pulls of BytePS (Zhong et al. 2021, recalled)", "`1-bit`, `top-k` and others", "servers with `sum_in_machine`, `two_way`, `partition` and `codec.scope` machines"),
     ("SparCML (Renggli et al. 2019)", "`top-k`", "with carrier `all-to-all-once`: its split all-gather with a dense sum"),
+    ("Ok-Topk (Li and Hoefler 2022)", "`top-k`", "with carrier `all-to-all`: each worker adds up a region and keeps its largest. The paper sends up to half as much again, to balance regions"),
+    ("adaptive quantization in the ring (Dryden et al. 2016)", "`adaptive`", "with carrier `in-collective`: each hop adds and encodes again"),
     ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
     ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded` and `codec.scope` two-hop"),
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
@@ -44,8 +46,6 @@ ALIASES = [
 
 # Methods that are not there: why.
 MISSING = [
-    ("adaptive quantization in the ring (Dryden et al. 2016)", "`adaptive` is gathered; re-encoding of a sparse sum in each hop is not modelled"),
-    ("Ok-Topk (Li and Hoefler 2022)", "its own sparse all-reduce is not modelled"),
     ("OmniReduce (Fei et al. 2021)", "its aggregators, which stream non-zero blocks, are not modelled; its compressor is `block-top-k`"),
     ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
     ("PowerGossip (Vogels et al. 2020)", "power steps between the two ends of each edge are not modelled"),

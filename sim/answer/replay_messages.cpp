@@ -19,9 +19,7 @@ namespace {
 
 bool has_steady_state(const Scenario& scenario) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy);
-  return scenario.cluster.jitter.cv == 0 && !(server && server->consistency != Consistency::synchronous) &&
-         !(gossip && gossip->asynchronous);
+  return !is_random(scenario) && !(server && server->consistency != Consistency::synchronous);
 }
 
 std::string advice(const Scenario& scenario) {

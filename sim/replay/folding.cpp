@@ -192,11 +192,14 @@ class DirectFold {
   void add_shards() {
     for (int shard = 0; shard < graph_.shards; ++shard) {
       std::vector<double> colour{1.0};
+      // An asynchronous shard has tasks of its own buckets alone. Each bucket has copies of its own before them.
+      double bucket = 0;
       for (const Task& task : graph_.tasks) {
+        if (std::holds_alternative<ShardCopy>(task.work)) ++bucket;
         if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[shard].si());
         if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[shard].si());
         if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->shard == shard)
-          colour.push_back(transfer->bytes.si());
+          colour.insert(colour.end(), {bucket, transfer->bytes.si()});
         if (const auto* one = std::get_if<ShardServe>(&task.work); one && one->shard == shard)
           colour.insert(colour.end(), {one->time.si(), one->copied.si()});
       }

@@ -1395,8 +1395,6 @@ void add_rules(std::vector<BadScenario>& rows) {
            good_scenario({{"/cluster/transport", json(R"({"kind": "tcp"})")},
                           {"/evaluation", json(R"({"evaluator": "replay", "fidelity": "folded"})")}}),
            "/evaluation/fidelity", "\"folded\", but TCP flows share links by", "\"full\" or \"auto\""},
-          {"runs without jitter", good_scenario({{"/evaluation", json(R"({"evaluator": "replay", "runs": 5})")}}),
-           "/evaluation/runs", "5 runs without jitter", "every run would be the same", "add /cluster/jitter"},
           {"all-gather by a binary tree",
            with_strategy(
                R"({"kind": "collective", "operation": "all-gather", "size": "1MB", "collective": {"algorithm": "binary-tree"}})"),
@@ -1563,7 +1561,8 @@ void add_rules(std::vector<BadScenario>& rows) {
           {"pulls of sums",
            good_scenario({{"/strategy", json(R"({"kind": "parameter-server", "consistency": "asynchronous",
                                                  "pull_steps": 2, "two_way": true})")}}),
-           "/strategy/pull_steps", "2 with two_way", "null: servers send back the sum of one set of pushes"},
+           "/strategy/pull_steps", "2 with two_way",
+           "null: between pulls, workers would update from their own gradients"},
           {"gossip in two stages",
            good_scenario({{"/strategy", json(R"({"kind": "gossip"})")},
                           {"/compressor", json(R"({"kind": "powersgd"})")},

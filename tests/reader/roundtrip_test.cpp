@@ -205,7 +205,8 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   auto* gossip = std::get_if<GossipStrategy>(&strategy);
   if (gossip && gossip->graph != NeighbourGraph::one_peer_exponential) gossip->graph = NeighbourGraph::ring;
   const bool servers = std::holds_alternative<ParameterServerStrategy>(strategy);
-  if ((servers || gossip) && two_stages) compressor = NoCompressor{};
+  if (gossip && gossip->asynchronous) gossip->graph = NeighbourGraph::ring;
+  if (((servers || gossip) && two_stages) || (gossip && gossip->asynchronous)) compressor = NoCompressor{};
   if (servers || gossip || std::holds_alternative<PipelinedStrategy>(strategy)) codec.scope = CodecScope::workers;
   if (!sharded && codec.scope == CodecScope::two_hop) codec.scope = CodecScope::machines;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
@@ -320,6 +321,12 @@ Scenario random_scenario() {
     mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
+    server->backup_workers = std::min(server->backup_workers, s.cluster.workers - 1);
+    if (server->consistency != Consistency::asynchronous || server->two_way) server->pull_steps.reset();
+    if (server->pull_steps) {
+      server->steps = 1 + server->steps % 100;
+      server->pull_steps = 1 + *server->pull_steps % 100;
+    }
     mend_parts(server->exchange, server->consistency == Consistency::synchronous && server->steps == 1 &&
                                      (server->balance == ShardBalance::split || server->shards == 1));
     const HostCosts machines = host_costs(s.cluster);

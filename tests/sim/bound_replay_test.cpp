@@ -160,7 +160,9 @@ TEST_CASE("property: asynchronous workers do no more than they can compute") {
         server.consistency = Consistency::asynchronous;
         server.server_update_factor = 0.0;
         server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin()};
-        Scenario scenario = scenario_of(cluster, server);
+        const bool in_pairs = cluster.workers % 2 == 0 && coin();
+        const Strategy strategy = in_pairs ? Strategy(GossipStrategy{.overlap = coin(), .asynchronous = true}) : server;
+        Scenario scenario = scenario_of(cluster, strategy);
         scenario.evaluation.evaluator = Evaluator::replay;
         scenario.evaluation.max_steps = integer_between(4, 30);
         const Mean mean = replay_mean(scenario);

@@ -84,7 +84,7 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
 
 TEST_CASE("all-to-all and in-collective: replay equals equations") {
   std::vector<Case> cases;
-  const Compressor recodable[] = {EightBit{}, Natural{}, Qsgd{}, TernGrad{}};
+  const Compressor recodable[] = {EightBit{}, Natural{}, Qsgd{}, TernGrad{}, Adaptive{}};
   for (const int p : kWorkers) {
     for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
       for (const Compressor& compressor : recodable) {

@@ -317,6 +317,24 @@ TEST_CASE("like shards of asynchronous servers fold exactly") {
       200);
 }
 
+TEST_CASE("whole tensors of one size are not alike: they come at other times") {
+  // Two equal tensors, each with a shard and a bucket of its own. The second one is ready later.
+  WorkloadTable table;
+  table.name = "twins";
+  table.forward = 20_ms;
+  table.gradients = {{"a", 2500000, 20_ms}, {"b", 2500000, 20_ms}};
+  for (const Consistency consistency :
+       {Consistency::asynchronous, Consistency::stale_synchronous, Consistency::backup_workers}) {
+    ParameterServerStrategy strategy{.shards = 2, .consistency = consistency, .balance = ShardBalance::greedy};
+    strategy.exchange.grouping = Grouping::per_tensor;
+    Scenario scenario = scenario_of(star(4), strategy);
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    scenario.cluster.jitter = {JitterDistribution::lognormal, 0.1};
+    scenario.evaluation.max_steps = 20;
+    require_folds_exactly(scenario);
+  }
+}
+
 TEST_CASE("sixteen like shards on a star are one, and no worker stands for another") {
   Scenario scenario = scenario_of(star(8), ParameterServerStrategy{.shards = 16});
   std::get<ParameterServerStrategy>(scenario.strategy).consistency = Consistency::asynchronous;

@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "models/collective/neighbours.hpp"
+#include "models/equation/exchange_summary.hpp"
+#include "models/report/worker_memory.hpp"
+#include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -73,6 +76,37 @@ TEST_CASE("a pair by hand") {
   require_close(mean({92_ms, 21_ms}), step(costly), 2e-3, "copied and added");
 }
 
+TEST_CASE("a pair of two machines, and of one") {
+  // 2 us inside, 1 ms and 2 us between them. After the gradient, the worker that chooses takes 21 ms and the exchange.
+  Scenario scenario = pairs(2, 1_Gbps, kAfter);
+  const Link inner{100_GBps, 2_us};
+  scenario.cluster.topology = Nodes{1, inner, 1};
+  require_close(mean({21_ms + 80_ms + 1_ms + 2_us, 21_ms}), step(scenario), 2e-3, "two machines");
+  scenario.cluster.topology = Nodes{2, inner, 1};
+  require_close(mean({21_ms + 0.1_ms + 2_us, 21_ms}), step(scenario), 2e-3, "one machine");
+}
+
+TEST_CASE("bytes and memory of pairs") {
+  // 10 MB each way for each worker that chooses: one of two, one of four (in the centre), three of four, none of one.
+  const auto sent = [](const Scenario& scenario) {
+    const StepGraph graph = build_step_graph(scenario, make_workload(*scenario.workload));
+    return summarise(scenario, graph, CachedPrices(scenario.cluster)).sent;
+  };
+  const auto around = [](int centre) {
+    GossipStrategy strategy{.graph = NeighbourGraph::edges, .asynchronous = true};
+    for (int rank = 0; rank < 4; ++rank)
+      if (rank != centre) strategy.edges.push_back({rank, centre});
+    return strategy;
+  };
+  require_close(10_MB, sent(pairs(2, 1_Gbps, kPairs)), 1e-12, "two workers");
+  require_close(5_MB, sent(pairs(4, 1_Gbps, around(0))), 1e-12, "rank 0 in the centre");
+  require_close(15_MB, sent(pairs(4, 1_Gbps, around(3))), 1e-12, "rank 0 outside");
+  CHECK(sent(pairs(1, 1_Gbps, kPairs)) == 0_B);
+  // Its own parameters and those of one neighbour, for four neighbours too.
+  const Scenario torus = pairs(16, 1_Gbps, {.graph = NeighbourGraph::torus, .asynchronous = true});
+  CHECK(worker_memory(torus, make_workload(*torus.workload)).parameters == 20_MB);
+}
+
 TEST_CASE("a worker answers one at a time") {
   // Workers 0 and 2 choose, and both have worker 1 alone: it exchanges without a break, 81 ms with each in turn.
   const GossipStrategy star{.graph = NeighbourGraph::edges, .edges = {{0, 1}, {1, 2}}, .asynchronous = true};
@@ -97,6 +131,11 @@ TEST_CASE("two workers that choose from two, by chance") {
 }
 
 TEST_CASE("other numbers, other pairs") {
+  Scenario twice = pairs(4, 1_Gbps, kPairs);
+  twice.evaluation.runs = 2;
+  CHECK(runs_of(twice) == 2);
+  std::get<GossipStrategy>(twice.strategy).asynchronous = false;
+  CHECK(runs_of(twice) == 1);
   Scenario scenario = pairs(8, 1_Gbps, GossipStrategy{.graph = NeighbourGraph::hypercube, .asynchronous = true});
   scenario.evaluation.max_steps = 20;
   Scenario other = scenario;

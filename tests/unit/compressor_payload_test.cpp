@@ -387,6 +387,8 @@ TEST_CASE("payloads that depend on the data say so") {
     if (!make_plan(compressor, Tensor{{64, 576}}).assumed.empty()) assumed.insert(kind_of(compressor));
   CHECK(assumed == std::set<std::string>{"inceptionn", "threshold", "dgc", "wangni", "adaptive", "3lc", "atomo"});
   CHECK_THAT(make_plan(Threshold{.density = 0.25}, vector_of(8)).assumed, ContainsSubstring("0.25"));
+  CHECK(make_plan(Threshold{.density = 0.1, .evidence = Evidence::measured, .threshold = 0.5}, vector_of(8)).assumed ==
+        "density 0.1 of elements above 0.5, measured, holds in every step, alike on all workers");
 }
 
 TEST_CASE("gradients of two bytes an element") {
@@ -442,6 +444,7 @@ TEST_CASE("bad parameters are refused") {
   CHECK(faults(Qsgd{.bucket = 128, .packing = Packing::grace, .framework = Framework::dist}).empty());
   one_fault(SketchMl{.quantiles = 1}, "sketchml: quantiles is 1");
   one_fault(Threshold{.density = 0}, "threshold: density is 0");
+  one_fault(Threshold{.threshold = 0.5}, "threshold: density is 0.0424, recorded at a threshold of 0.01");
   one_fault(ThreeLc{.run_length_gain = 15}, "3lc: run_length_gain is 15");
   one_fault(QsparseLocalSgd{.local_steps = 0}, "local_steps is 0");
   one_fault(Inceptionn{.share_32 = 0.5, .share_16 = 0.5, .share_8 = 0.5}, "add up to 1.5");

@@ -287,7 +287,7 @@ TEST_CASE("methods whose slices can be summed and encoded again at the same size
   std::vector<std::string> recodable;
   for (const Compressor& compressor : all_compressors())
     if (make_plan(compressor, kTensor).recodable) recodable.push_back(kind_of(compressor));
-  CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural"});
+  CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural", "adaptive"});
 }
 
 TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
