@@ -80,7 +80,7 @@ struct CodecSettings {
     v.optional(
         "whole", x.whole,
         "the same for tensors whose names match one of these patterns, such as *norm* or block.0.*: * stands for "
-        "any characters, ? for one, !(a|b) for all but a and b; null: none");
+        "any characters, ? for one, !(a|b) for all but a and b. With a layer's kind before: batch_norm:*. null: none");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
   }
   bool operator==(const CodecSettings&) const = default;

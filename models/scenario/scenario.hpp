@@ -99,7 +99,7 @@ struct OtherCompressor {
     v.required(
         "tensors", x.tensors,
         "patterns of their names, such as fc.* or *.weight: * stands for any characters, ? for one, !(a|b) for all "
-        "but a and b");
+        "but a and b. With a layer's kind before: conv2d:*, !(embedding|linear):*.weight");
     v.required("compressor", x.compressor, "how their gradients are compressed");
   }
   bool operator==(const OtherCompressor&) const = default;

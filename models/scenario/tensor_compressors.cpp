@@ -19,7 +19,13 @@ bool matches_one(const std::vector<std::string>& patterns, const Gradient& tenso
 }  // namespace
 
 bool matches(const std::string& pattern, const Gradient& tensor) {
-  return fnmatch(pattern.c_str(), tensor.name.c_str(), FNM_EXTMATCH) == 0;
+  const auto fits = [](const std::string& one, const std::string& text) {
+    return fnmatch(one.c_str(), text.c_str(), FNM_EXTMATCH) == 0;
+  };
+  if (fits(pattern, tensor.name)) return true;
+  const std::size_t colon = pattern.find(':');
+  return colon != std::string::npos && !tensor.layer_kind.empty() &&
+         fits(pattern.substr(0, colon), std::string(tensor.layer_kind)) && fits(pattern.substr(colon + 1), tensor.name);
 }
 
 bool matches_any(const std::string& pattern, const Workload& workload) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "models/workload/activation_memory.hpp"
 #include "models/workload/blocks.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap, Seconds forward, Bytes element) {
   const Bytes bytes = element * static_cast<double>(tensor.elements);
-  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap, tensor.dims, forward});
+  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap, tensor.dims, forward, {}});
   workload.gradient_bytes += bytes;
   workload.backward += gap;
 }
@@ -45,6 +46,15 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
     if (workload.backward > Seconds{}) gradient.forward = workload.forward * (gradient.gap / workload.backward);
 }
 
+/// @param listed  layers with shapes and gradients, from which the workload was made
+void add_layer_kinds(const WorkloadTable& listed, Workload& workload) {
+  auto gradient = workload.gradients.begin();
+  for (auto layer = listed.layers.rbegin(); layer != listed.layers.rend(); ++layer) {
+    const auto kind = std::visit([]<class Shape>(const Shape&) { return Shape::kind; }, *layer->shape);
+    for (std::size_t i = 0; i < layer->gradients.size(); ++i) (gradient++)->layer_kind = kind;
+  }
+}
+
 WorkloadTable without_shapes(WorkloadTable table) {
   for (Layer& layer : table.layers) layer.shape.reset();
   return table;
@@ -57,6 +67,7 @@ Workload make_workload(const WorkloadTable& table) {
     const WorkloadTable listed = list_gradients(table);
     Workload workload =
         make_workload(table.profile ? time_layers(listed, *table.profile, table.batch) : without_shapes(listed));
+    add_layer_kinds(listed, workload);
     workload.activations = activations_of(listed);
     workload.model_flops = Flops{};
     for (const Layer& layer : listed.layers) *workload.model_flops += model_flops(*layer.shape);

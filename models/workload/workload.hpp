@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/part/strategy.hpp"
@@ -21,6 +22,7 @@ struct Gradient {
   std::vector<std::int64_t> dims{};  ///< empty: not known
   /// Forward time of its layer and the layers without parameters after it. From totals: in proportion to `gap`.
   Seconds forward{};
+  std::string_view layer_kind{};  ///< of a table with shapes: "conv2d"; else empty
 
   /// Its dimensions. If they are unknown, one dimension with all its elements.
   [[nodiscard]] std::vector<std::int64_t> shape() const {

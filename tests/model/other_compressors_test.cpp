@@ -60,6 +60,37 @@ const TopK kTop{.ratio = 0.01};
 
 }  // namespace
 
+TEST_CASE("a pattern may name a layer's kind before a tensor's name") {
+  // A convolution with bias, its norm, and a classifier: kinds in the order of back-propagation.
+  WorkloadTable table;
+  table.name = "kinds";
+  table.batch = 1;
+  table.layers.resize(3);
+  table.layers[0].name = "stem";
+  table.layers[0].shape = Conv2d{.in = 3, .out = 8, .kernel = {3, 3}, .bias = true, .input = {8, 8}};
+  table.layers[1].name = "norm";
+  table.layers[1].shape = BatchNorm{.channels = 8, .input = {6, 6}};
+  table.layers[2].name = "fc";
+  table.layers[2].shape = Linear{288, 10};
+  table.profile = device_of(0_us, BytesPerSecond(1e9), FlopsPerSecond(1e12));
+  const Workload w = make_workload(table);
+  const auto matching = [&](const std::string& pattern) {
+    std::vector<std::string> names;
+    for (const Gradient& gradient : w.gradients)
+      if (matches(pattern, gradient)) names.push_back(gradient.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(matching("conv2d:*") == Names{"stem.bias", "stem.weight"});
+  CHECK(matching("conv2d:*.weight") == Names{"stem.weight"});
+  CHECK(matching("!(conv2d|batch_norm):*") == matching("fc.*"));
+  CHECK(matching("*norm:*") == matching("norm.*"));
+  CHECK(matching("norm:*").empty());  // a layer's name is no kind
+  CHECK(matching("linear").empty());
+  for (const Gradient& gradient : three_tensors().gradients)
+    CHECK_FALSE(matches("linear:*", gradient));  // without shapes
+}
+
 TEST_CASE("the first match has a tensor, after the codec's choice of whole ones") {
   const Workload w = three_tensors();
   const auto of = [&](const CodecSettings& codec, const Others& others) {
