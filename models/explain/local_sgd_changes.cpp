@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/explain/change_list.hpp"
-#include "models/price/cluster_prices.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
 
