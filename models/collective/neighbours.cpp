@@ -38,10 +38,11 @@ std::vector<int> counts(const std::vector<NeighbourEdge>& edges, int p) {
 
 }  // namespace
 
-int unlike_steps(NeighbourGraph graph, int p) {
-  const bool changes = graph == NeighbourGraph::one_peer_hypercube || graph == NeighbourGraph::one_peer_exponential;
-  return changes ? std::max(1, ceil_log2(p)) : 1;
+bool changes_by_step(NeighbourGraph graph) {
+  return graph == NeighbourGraph::one_peer_hypercube || graph == NeighbourGraph::one_peer_exponential;
 }
+
+int unlike_steps(NeighbourGraph graph, int p) { return changes_by_step(graph) ? std::max(1, ceil_log2(p)) : 1; }
 
 int degree(const Neighbours& neighbours, int p) {
   if (p == 1) return 0;
@@ -136,9 +137,10 @@ std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p
   std::vector<int> known{0};
   for (std::size_t i = 0; i < known.size(); ++i)
     for (const int rank : joined[known[i]]) {
+      const bool own = *found[known[i]];
+      if (found[rank] == own) return {};
       if (!found[rank]) known.push_back(rank);
-      if (found[rank].value_or(!*found[known[i]]) == *found[known[i]]) return {};
-      found[rank] = !*found[known[i]];
+      found[rank] = !own;
     }
   if (known.size() < joined.size()) return {};
   std::vector<bool> colours;

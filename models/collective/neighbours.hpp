@@ -34,6 +34,8 @@ struct Neighbours {
   auto operator<=>(const Neighbours&) const = default;
 };
 
+/// Whether a rank has other neighbours in the next step.
+bool changes_by_step(NeighbourGraph graph);
 /// The number of steps after which a graph that changes is the same again; at least 1.
 int unlike_steps(NeighbourGraph graph, int p);
 
@@ -57,7 +59,7 @@ std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p
 /// Whether ranks of one colour may each choose a neighbour of the other, so that no rank both chooses and answers: the
 /// graph has two colours, and does not change by step.
 inline bool allows_pairs(const Neighbours& neighbours, int p) {
-  return unlike_steps(neighbours.graph, 4) == 1 && two_colours(neighbours, p);
+  return !changes_by_step(neighbours.graph) && two_colours(neighbours, p);
 }
 
 /// Every worker sends n bytes to each of d neighbours, and adds `added` bytes of each message that it receives:

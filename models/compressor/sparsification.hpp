@@ -54,8 +54,9 @@ struct TopK {
 
 /// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude. A message has (e + index)·nnz bytes, and there is
 /// an exchange of sizes. The number nnz = round(density·d) depends on the data. The threshold says which values the
-/// density is of, and changes no time. The default density was recorded by the survey for ResNet-50 at threshold 0.01 without error feedback:
-/// 8,677,823.2 B / (8 B · 25,559,081) = 4.24 %. GRACE: threshold.py (dist pads messages to the longest).
+/// density is of, and changes no time. The default density was recorded by the survey for ResNet-50 at threshold 0.01
+/// without error feedback: 8,677,823.2 B / (8 B · 25,559,081) = 4.24 %. GRACE: threshold.py (dist pads messages to the
+/// longest).
 struct Threshold {
   static constexpr std::string_view kind = "threshold";
   static constexpr std::string_view meaning = "elements above a fixed magnitude";

@@ -12,7 +12,6 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/price/best_link.hpp"
 #include "models/strategy/island_steps.hpp"
-#include "models/strategy/server_rounds.hpp"
 
 namespace stepcast {
 namespace {
@@ -43,7 +42,7 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(graph.shards);
   const HostCosts costs = host_costs(cluster);
   const SecondsPerByte copy = graph.shards_co_located ? costs.least() : costs.between;
-  // Of a step: the pushes that it needs, those from other hosts, and the services of one push.
+  // A step needs p pushes. Each is served by itself, or all of an update together; `remote` ones are from other hosts.
   const double p = graph.first_pushes.value_or(cluster.workers), services = graph.first_pushes ? 1 : p;
   const double remote = !graph.shards_co_located ? p : graph.asynchronous && !graph.staleness ? 0 : p - 1;
   for (const Task& task : graph.tasks) {
@@ -83,7 +82,7 @@ struct Load {
     CostTerms terms;
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (traffic.co_located && (p == 1 || traffic.asynchronous)) return terms;
-    const double flows = traffic.co_located ? p - 1 : traffic.workers, shards = traffic.shards;
+    const double flows = traffic.co_located ? p - 1 : traffic.first_pushes.value_or(p), shards = traffic.shards;
     // On a dedicated server's full-duplex link, pushes and pulls
     // have opposite directions and may overlap completely.
     const Bytes n = std::max(traffic.push, traffic.pull);
@@ -102,15 +101,9 @@ Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   const Seconds own = sharded ? update / sharded->group(scenario.cluster.workers) : update;
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
     return own + update * (local->outer_update_factor / (local->workers_of_replica() * local->steps));
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) {
-    // A worker that pushes and then pulls has the servers' update.
-    double steps = 0, left_out = 0;
-    for (const ServerRound& round : rounds_of(*server)) {
-      steps += round.steps;
-      left_out += round.pushes && round.pulls && !server->two_way ? 1 : 0;
-    }
-    return update * ((steps - left_out) / steps);
-  }
+  // Servers update in the step that pushes and then pulls.
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return update * ((server->period() - (server->two_way ? 0.0 : 1.0)) / server->period());
   return own;
 }
 
@@ -132,7 +125,7 @@ double slowness(const Cluster& cluster, const StepGraph& graph, bool asynchronou
 
 Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph) {
   const Cluster& cluster = scenario.cluster;
-  const std::vector<Traffic> traffic = traffic_of(scenario.strategy, graph, cluster.workers);
+  const std::vector<Traffic> traffic = traffic_of(scenario.strategy, graph);
   const auto* servers = std::get_if<ServerTraffic>(&traffic.front());
   const bool asynchronous = servers ? servers->asynchronous : graph.asynchronous;
 

@@ -33,7 +33,7 @@ struct Bound {
 ///     other collectives             see lower_bound(Operation, ...) in models/collective
 ///     local SGD, rounds of H steps  an all-reduce's, each divided by H
 ///     gossip, d neighbours at most  α             d·n·(β + h)                                          d·n·γ
-///     asynchronous pairs            none          none: half of the workers never wait                 none
+///     asynchronous pairs            none          none: those who answer never wait                    none
 ///     servers, dedicated            2α            max(n·β, p·n/M·β, n·h)                               a shard's
 ///     servers, co-located           2α            max(((M-1)/M·push + (p-1)/M·pull)·β, (M-1)/M·n·h)    a shard's
 ///     asynchronous, dedicated       2α            p·n/M·β                                              a shard's

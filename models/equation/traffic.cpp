@@ -26,9 +26,9 @@ NeighbourTraffic of_neighbours(const StepGraph& graph) {
   return traffic;
 }
 
-ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGraph& graph, int workers) {
+ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGraph& graph) {
   ServerTraffic traffic;
-  traffic.workers = graph.first_pushes.value_or(workers);
+  traffic.first_pushes = graph.first_pushes;
   traffic.shards = strategy.shards;
   traffic.equal_shards = strategy.balance == ShardBalance::split || strategy.shards == 1;
   traffic.co_located = strategy.placement == ServerPlacement::co_located;
@@ -46,9 +46,8 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
 
 }  // namespace
 
-std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph, int workers) {
-  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy))
-    return {of_servers(*servers, graph, workers)};
+std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph) {
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return {of_servers(*servers, graph)};
   if (std::holds_alternative<GossipStrategy>(strategy)) return {of_neighbours(graph)};
   return of_collectives(graph);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,15 +29,16 @@ struct ServerTraffic {
   int shards = 1;
   bool equal_shards = true;
   bool co_located = false;
-  int workers = 1;  ///< whose pushes a step needs: all but backup workers
-  /// Whether fast workers do more steps than slow ones, as beside backup workers. With bounded staleness, all workers do equally many in the long
-  /// run. The load of one step of every worker then bounds each worker, host and way, as with synchronous servers.
+  std::optional<int> first_pushes;  ///< with backup workers: the pushes that a step needs
+  /// Whether fast workers do more steps than slow ones, as beside backup workers. With bounded staleness, all workers do
+  /// equally many in the long run. The load of one step of every worker then bounds each worker, host and way, as with
+  /// synchronous servers.
   bool asynchronous = false;
 };
 
 using Traffic = std::variant<CollectiveTraffic, NeighbourTraffic, ServerTraffic>;
 
 /// The traffic of streams that do not wait for each other: one, but for averages in flight beside messages of islands.
-std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph, int workers);
+std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -66,6 +66,7 @@ class ExchangeChanges {
     using X = ParameterServerStrategy;
     const auto here = strategy_of(x);
     const bool synchronous = x.consistency == Consistency::synchronous;
+    const bool has_backups = x.consistency == Consistency::backup_workers;
     groupings(here.at(&X::exchange));
     if (synchronous && (x.shards == 1 || x.balance == ShardBalance::split) && x.steps == 1)
       priorities(here.at(&X::exchange));
@@ -85,13 +86,13 @@ class ExchangeChanges {
     if (s_.codec.scope == CodecScope::machines) all_reduce.exchange.priority = false;
     const bool sums_encoded = x.two_way && !std::holds_alternative<NoCompressor>(s_.compressor);
     changes_.add_strategy(synchronous && !sums_encoded ? kExecution : kTraining, "all-reduce", all_reduce);
-    if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+    if (synchronous || has_backups)
+      changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
     if (synchronous && (s_.cluster.jitter.cv > 0 || !workers_are_alike(s_.cluster)))
       changes_.add(kTraining, fmt::format("updates wait for all but {} of the workers", x.backup_workers), here,
                    &X::consistency, Consistency::backup_workers);
-    if (x.consistency == Consistency::backup_workers) {
+    if (has_backups) {
       changes_.add(kTraining, "updates wait for all workers", here, &X::consistency, Consistency::synchronous);
-      changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
       if (const int more = 2 * x.backup_workers; more < s_.cluster.workers)
         changes_.add(kTraining, fmt::format("{} backup workers", more), here, &X::backup_workers, more);
     }
@@ -224,6 +225,7 @@ class ExchangeChanges {
     check_collective(choice, operation, s_.cluster, "", faults);
     return faults.empty();
   }
+
   void groupings(const Place<Exchange>& here) {
     const Exchange& x = here.part;
     changes_.add_others(kExecution, here, &Exchange::grouping, kByName);

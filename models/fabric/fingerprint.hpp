@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <initializer_list>
 
 #include "models/collective/schedule.hpp"
 
@@ -14,6 +15,13 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
+}
+
+/// Bits that depend on all the numbers and on their order.
+constexpr std::uint64_t mix_all(std::initializer_list<std::int64_t> numbers) {
+  std::uint64_t state = 0;
+  for (const std::int64_t number : numbers) state = mix_bits(state ^ static_cast<std::uint64_t>(number));
+  return state;
 }
 
 /// A 128-bit fingerprint of a multiset of pairs of numbers, as a sum of hashes. Among a billion multisets, two

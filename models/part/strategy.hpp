@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -91,6 +92,11 @@ struct ParameterServerStrategy {
   bool sum_in_machine = false;
   bool duplex = true;
   Exchange exchange{};
+
+  /// n_fetch: steps from one pull to the next.
+  [[nodiscard]] int steps_of_pull() const { return pull_steps.value_or(steps); }
+  /// Steps until a push and a pull fall together again. Only the last of them has both.
+  [[nodiscard]] int period() const { return std::lcm(steps, steps_of_pull()); }
 
   template <class V>
   static void describe(V& v, ParameterServerStrategy& x) {

@@ -19,7 +19,7 @@ namespace {
 /// The gradients of an update. All strategies that use those of all workers' last step have the same text.
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
-    const int pull = server->pull_steps.value_or(server->steps);
+    const int pull = server->steps_of_pull();
     const std::string local = (server->steps > 1 ? fmt::format(", {} local steps", server->steps) : "") +
                               (pull != server->steps ? fmt::format(", pulls every {}", pull) : "");
     if (server->consistency == Consistency::backup_workers)

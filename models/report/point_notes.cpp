@@ -205,9 +205,8 @@ void add_one_unit(const Scenario& scenario, const Workload& workload, Notes& not
 const char* repeated_part(const Scenario& scenario) {
   const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return "until the graph is the same again";
-  return servers && servers->pull_steps.value_or(servers->steps) != servers->steps
-             ? "until a push and a pull fall together again"
-             : "from one exchange to the next";
+  return servers && servers->steps_of_pull() != servers->steps ? "until a push and a pull fall together again"
+                                                               : "from one exchange to the next";
 }
 
 /// Notes numbers that are means over steps, and islands that wait for each other although real ones would not.

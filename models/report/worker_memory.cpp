@@ -113,7 +113,7 @@ struct MemoryOf {
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
   /// With several steps from one exchange to the next, as for local steps above.
   WorkerMemory operator()(const ParameterServerStrategy& x) const {
-    const bool local = x.steps > 1 || x.pull_steps.value_or(1) > 1;
+    const bool local = x.period() > 1;
     return {local ? n * 2.0 : n, n, local || x.two_way ? s : Bytes{}, {}, {}};
   }
   /// The parameters, and those of each neighbour, or of one at a time in pairs; with a compressor x, x̂ and s of

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include <fmt/format.h>
@@ -113,7 +112,7 @@ class StrategyChecker {
   void check_pairs(const Neighbours& neighbours) {
     const std::string graph =
         fmt::format("\"{}\" of {} workers, asynchronous", name_of(neighbours.graph), s_.cluster.workers);
-    if (unlike_steps(neighbours.graph, 4) > 1)
+    if (changes_by_step(neighbours.graph))
       fault("/strategy/graph", graph,
             "a graph that does not change by step: each worker takes one of its neighbours anyway");
     else if (!two_colours(neighbours, s_.cluster.workers))
@@ -135,9 +134,9 @@ class StrategyChecker {
       fault("/strategy/pull_steps", fmt::format("{} with two_way", *x.pull_steps),
             "null: between pulls, workers would update from their own gradients");
     constexpr int kMost = 10000;
-    if (const int all = std::lcm(x.steps, *x.pull_steps); all > kMost)
+    if (x.period() > kMost)
       fault("/strategy/pull_steps",
-            fmt::format("{} beside {} steps: {} until both fall together", *x.pull_steps, x.steps, all),
+            fmt::format("{} beside {} steps: {} until both fall together", *x.pull_steps, x.steps, x.period()),
             fmt::format("at most {}", kMost), "use a multiple of one for the other");
   }
 

@@ -12,7 +12,8 @@
 
 namespace stepcast {
 
-/// Whether a tensor matches a pattern: by its name, or by KIND:NAME of its layer's kind and its name. * stands for any characters, ? for one, !(a|b) for all but a and b.
+/// Whether a tensor matches a pattern: by its name, or by KIND:NAME of its layer's kind and its name. * stands for any
+/// characters, ? for one, !(a|b) for all but a and b.
 bool matches(const std::string& pattern, const Gradient& tensor);
 /// Whether it matches the name of any of the workload's tensors.
 bool matches_any(const std::string& pattern, const Workload& workload);

@@ -7,10 +7,10 @@
 // have come, the shard adds them, updates, and these workers pull. Any other push is dropped, and its worker pulls at
 // once. A worker's pushes count in their order, at each shard.
 //
-// No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a bucket
-// of a shard, whose last update came before w's step (the start counts as an update by all). The p-b workers of that
-// update had begun their steps even earlier, so all of them have begun another one since. Fewer than p-b have come to
-// this bucket again, so one of them waits for an earlier bucket of the shard. It had that bucket's newest parameters
+// No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a
+// bucket of a shard, whose last update came before w's step (the start counts as an update by all). The p-b workers of
+// that update had begun their steps even earlier, so all of them have begun another one since. Fewer than p-b have come
+// to this bucket again, so one of them waits for an earlier bucket of the shard. It had that bucket's newest parameters
 // before the update in question, so that bucket's last update came earlier still, and the same holds for it. But no
 // bucket comes before the first.
 #include <utility>

@@ -1,7 +1,6 @@
 // The rounds of a worker between two pulls of parameter servers that follow a push.
 #pragma once
 
-#include <numeric>
 #include <vector>
 
 #include "models/part/strategy.hpp"
@@ -15,12 +14,11 @@ struct ServerRound {
 };
 
 /// A worker pushes after every n_push-th step and pulls after every n_fetch-th (Downpour SGD, Dean et al., NIPS 2012,
-/// algorithm 1). The rounds repeat after their least common multiple of steps. The last one pushes and pulls.
+/// algorithm 1). The rounds repeat after the strategy's period. The last one pushes and pulls.
 inline std::vector<ServerRound> rounds_of(const ParameterServerStrategy& strategy) {
-  const int push = strategy.steps, pull = strategy.pull_steps.value_or(push), all = std::lcm(push, pull);
   std::vector<ServerRound> rounds;
-  for (int step = 1, before = 0; step <= all; ++step) {
-    const ServerRound round{step - before, step % push == 0, step % pull == 0};
+  for (int step = 1, before = 0; step <= strategy.period(); ++step) {
+    const ServerRound round{step - before, step % strategy.steps == 0, step % strategy.steps_of_pull() == 0};
     if (!round.pushes && !round.pulls) continue;
     rounds.push_back(round);
     before = step;

@@ -86,15 +86,9 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     }
     decodes_ = decodes_ || coded.back().decode > Seconds{};
   }
-  const std::vector<ServerRound> rounds = rounds_of(strategy);
-  graph.local_steps = 0;
-  double pushes = 0;
-  for (const ServerRound& round : rounds) {
-    graph.local_steps += round.steps;
-    pushes += round.pushes ? 1 : 0;
-  }
-  graph.payload *= pushes;
-  begin_round(rounds.front(), {});
+  graph.local_steps = strategy.period();
+  graph.payload *= static_cast<double>(strategy.period() / strategy.steps);
+  begin_round(rounds_of(strategy).front(), {});
 }
 
 void ServerStep::begin_round(const ServerRound& round, const std::vector<TaskId>& pulled) {

@@ -68,8 +68,8 @@ struct NeighbourWork {
   Neighbours neighbours{};
 };
 
-/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other. Of the two
-/// colours of a bipartite graph (two_colours), that of rank 0 chooses, and the other answers.
+/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other. The
+/// ranks of rank 0's colour choose, and those of the other colour answer (two_colours).
 struct PairWork {
   Bytes bytes{};
   Neighbours neighbours{};

@@ -53,7 +53,8 @@ class MessageCounts {
 };
 
 /// Steps of the mean asynchronous worker for each step of the slowest, or for each update with backup workers. It is 1
-/// if servers or links keep all waiting, and the ratio of speeds if only computing counts. The estimate is the middle of both.
+/// if servers or links keep all waiting, and the ratio of speeds if only computing counts. The estimate is the middle of
+/// both.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
   if (graph.staleness || graph.first_pushes) return 1;
   const WorkerSpeeds speeds = worker_speeds(cluster);

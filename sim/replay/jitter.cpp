@@ -33,10 +33,7 @@ class CountedBits {
 
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch) {
   if (jitter.distribution == JitterDistribution::none || jitter.cv == 0.0) return 1.0;
-  std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
-  for (const std::int64_t part : {std::int64_t{run}, std::int64_t{worker}, micro_batch})
-    state = mix_bits(state ^ static_cast<std::uint64_t>(part));
-  CountedBits engine(state);
+  CountedBits engine(mix_all({seed, run, worker, micro_batch}));
   const double variance = jitter.cv * jitter.cv;
   if (jitter.distribution == JitterDistribution::gamma)
     return boost::random::gamma_distribution<double>(1.0 / variance, variance)(engine);

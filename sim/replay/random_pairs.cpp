@@ -1,7 +1,6 @@
 #include "sim/replay/random_pairs.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
 #include "models/collective/neighbours.hpp"
 #include "models/fabric/fingerprint.hpp"
@@ -9,17 +8,6 @@
 #include "sim/replay/messages.hpp"
 
 namespace stepcast {
-namespace {
-
-/// A number below `count`, by chance. It depends on the arguments alone, not on the order of events.
-std::size_t choice(std::int64_t seed, int run, int worker, int step, std::size_t count) {
-  std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
-  for (const int part : {run, worker, step}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
-  return static_cast<std::size_t>(state % count);
-}
-
-}  // namespace
-
 RandomPairs::RandomPairs(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run)
     : simulated_(simulated), scenario_(scenario), run_(run) {
   for (const Task& task : graph.tasks) {
@@ -38,7 +26,8 @@ double RandomPairs::execute(const PairWork& work, const Track& track, int step) 
   const int self = track.participant->index;
   const std::vector<int>& all = neighbours_[self];
   if (all.empty()) return now();
-  const int other = all[choice(scenario_.evaluation.seed, run_, self, step, all.size())];
+  // By chance, which depends on these numbers alone and not on the order of events.
+  const int other = all[mix_all({scenario_.evaluation.seed, run_, self, step}) % all.size()];
   answers_[other]->lock();
   const double start = now();
   std::vector<Posted> both{{simulated_.between(self, other, work.bytes)},

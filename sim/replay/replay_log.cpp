@@ -100,10 +100,12 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   }
   forecast.no_period = may_repeat(scenario, graph);
   forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);
-  const std::vector<std::vector<double>> updates{log.pass_ends};
-  for (const std::vector<double>& ends : graph.first_pushes ? updates : log.worker_pass_ends)
+  const auto sample = [&](const std::vector<double>& ends) {
     for (std::size_t i = 1; i < ends.size(); ++i)
       if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);
+  };
+  if (graph.first_pushes) sample(log.pass_ends);
+  else std::for_each(log.worker_pass_ends.begin(), log.worker_pass_ends.end(), sample);
   // Tasks of these passes may have run long before the passes ended, like the computing of a wide pipeline. Counting
   // them with their pass puts each into the window as often as its pass. Asynchronous workers do different numbers of
   // passes in the window.

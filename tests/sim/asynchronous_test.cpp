@@ -25,11 +25,7 @@ Scenario server(int p, Consistency consistency, double slow_speed = 1.0) {
   ParameterServerStrategy strategy;
   strategy.consistency = consistency;
   Scenario scenario = scenario_of(cluster, strategy);
-  WorkloadTable table;
-  table.name = "one tensor";
-  table.forward = 20_ms;
-  table.gradients = {{"w", 2500000, 30_ms}};
-  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  scenario.workload = std::make_shared<const WorkloadTable>(one_tensor(20_ms, 30_ms));
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 300;
   return scenario;

@@ -27,11 +27,7 @@ Scenario backups(int p, int b, BytesPerSecond bandwidth = BytesPerSecond(1e20)) 
   strategy.consistency = b > 0 ? Consistency::backup_workers : Consistency::synchronous;
   strategy.backup_workers = std::max(b, 1);
   Scenario scenario = scenario_of(cluster, strategy);
-  WorkloadTable table;
-  table.name = "one tensor";
-  table.forward = 20_ms;
-  table.gradients = {{"w", 2500000, 30_ms}};
-  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  scenario.workload = std::make_shared<const WorkloadTable>(one_tensor(20_ms, 30_ms));
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 60;
   return scenario;

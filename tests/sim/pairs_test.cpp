@@ -21,12 +21,7 @@ Scenario pairs(int p, BytesPerSecond bandwidth, const GossipStrategy& strategy) 
   cluster.workers = p;
   cluster.link = {bandwidth, 1_ms};
   Scenario scenario = scenario_of(cluster, strategy);
-  WorkloadTable table;
-  table.name = "one tensor";
-  table.forward = 8_ms;
-  table.update = 1_ms;
-  table.gradients = {{"w", 2500000, 12_ms}};
-  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  scenario.workload = std::make_shared<const WorkloadTable>(one_tensor(8_ms, 12_ms, 1_ms));
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 300;
   return scenario;

@@ -49,6 +49,15 @@ Cluster star(int p) {
   return cluster;
 }
 
+WorkloadTable one_tensor(Seconds forward, Seconds backward, Seconds update) {
+  WorkloadTable table;
+  table.name = "one tensor";
+  table.forward = forward;
+  table.update = update;
+  table.gradients = {{"w", 2500000, backward}};
+  return table;
+}
+
 WorkloadTable small_workload(double pace) {
   WorkloadTable table;
   table.name = "small";

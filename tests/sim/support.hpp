@@ -28,6 +28,9 @@ Cluster star(int p);
 /// Four gradients of unlike sizes and gaps; forward 10 ms, backward 14 ms, update 1 ms, each times `pace`.
 WorkloadTable small_workload(double pace = 1.0);
 
+/// One gradient of 10 MB, ready when back-propagation ends.
+WorkloadTable one_tensor(Seconds forward, Seconds backward, Seconds update = {});
+
 /// A scenario with small_workload().
 Scenario scenario_of(const Cluster& cluster, const Strategy& strategy);
 
