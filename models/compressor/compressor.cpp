@@ -239,6 +239,10 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
 }
 
+bool is_cut_in_parts(const Compressor& compressor, const CompressorTraits& traits) {
+  return traits.stages == 1 && !works_on_matrices(compressor) && (traits.summable || traits.one_gathered_message);
+}
+
 std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice) {
   if (!plan.recodable) throw std::invalid_argument("a method whose sums cannot be encoded again inside a collective");
   std::vector<CodecKernel> kernels = plan.decode.further;

@@ -75,6 +75,8 @@ struct CompressorTraits {
 };
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
+/// Whether each of several workers may decode its share of a sum: there is one message that is summed or cut in parts.
+bool is_cut_in_parts(const Compressor& compressor, const CompressorTraits& traits);
 
 /// The work of one hop of a ring's reduce-scatter with compression inside the collective (Pipe-SGD). A hop decodes the
 /// received slice, adds it to the own slice and encodes the sum. The message is the payload of the slice's plan. With a

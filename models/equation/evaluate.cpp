@@ -131,7 +131,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
     CostTerms terms;
     if (workers == 1) return terms;
     terms.add(Path::neighbour, 1, pair->bytes);
-    terms.reduced = pair->bytes;
+    terms.reduced = pair->added;
     // If all do equally many steps: two messages for each worker that chooses.
     const std::vector<bool> answers = two_colours(pair->neighbours, workers).value();
     terms.sent = pair->bytes * (2.0 * static_cast<double>(std::count(answers.begin(), answers.end(), false)) / workers);

@@ -9,6 +9,7 @@
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/neighbour_rules.hpp"
+#include "models/scenario/part_json.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/unit/format.hpp"
@@ -79,7 +80,7 @@ class ExchangeChanges {
       everywhere.shards = s_.cluster.workers;
       changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
     }
-    if (x.sum_in_machine && summed_workers(s_) > 1) inner_type();
+    if (x.sum_in_machine && summed_workers(s_) > 1) inner_methods();
     if (synchronous && !x.sum_in_machine && machine_group(s_) && host_costs(s_.cluster).workers_of_machine > 1)
       sums(here);
     AllReduceStrategy all_reduce{.exchange = x.exchange};
@@ -140,7 +141,7 @@ class ExchangeChanges {
     second_copy(here, group);
     if (x.quantized_gather) changes_.add(kTraining, "parameters gathered as they are", here, &X::quantized_gather, {});
     else changes_.add(kTraining, "parameters gathered in 8 bits", here, &X::quantized_gather, QuantizedGather{});
-    if (group == workers) scopes(CodecScope::two_hop);
+    if (group == workers) scopes();
     const Dtype dtype = s_.workload->dtype;
     if (x.reduced_over(dtype) > 1)
       changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
@@ -187,7 +188,8 @@ class ExchangeChanges {
           return faults.empty() &&
                  (!x.asynchronous || allows_pairs({graph, x.dimensions, x.edges}, s_.cluster.workers));
         });
-    const bool may_pair = std::holds_alternative<NoCompressor>(s_.compressor) &&
+    const bool codes = class_of(s_.compressor) == CompressorClass::quantization;
+    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors &&
                           allows_pairs({x.graph, x.dimensions, x.edges}, s_.cluster.workers);
     if (x.asynchronous || may_pair)
       changes_.add(kTraining, x.asynchronous ? "workers wait for their neighbours" : "pairs that wait for no one else",
@@ -323,27 +325,43 @@ class ExchangeChanges {
                    &ShardedStrategy::backward_group_size, machine);
   }
 
-  /// Narrower sums inside machines, which are rounded. Sharded state has a type of its own for them.
-  void inner_type() {
-    const bool sharded = std::holds_alternative<ShardedStrategy>(s_.strategy);
-    if (!sharded && !s_.codec.inner_dtype && size_of(s_.workload->dtype) > 2_B)
-      changes_.add(kTraining, "sums inside machines in fp16", codec_of(s_), &CodecSettings::inner_dtype, Dtype::fp16);
+  /// Whether the scenario's method may compress messages inside machines, too.
+  [[nodiscard]] bool may_be_inner() const {
+    const Compressor& method = s_.compressor;
+    return compresses_tensors(method) && !std::holds_alternative<QsparseLocalSgd>(method) &&
+           is_cut_in_parts(method, traits_of(method, s_.workload->dtype));
+  }
+
+  /// Messages inside machines by another method.
+  void inner_methods() {
+    const Compressor& now = s_.inner_compressor;
+    const auto offer = [&](std::string what, const Compressor& inner) {
+      if (inner != now) changes_.add(kTraining, std::move(what), {{"/inner_compressor", write_value(inner)}});
+    };
+    offer("sums inside machines as they are", NoCompressor{});
+    if (size_of(s_.workload->dtype) > 2_B) offer("sums inside machines in fp16", Fp16{});
+    if (may_be_inner()) offer(fmt::format("{} inside machines, too", name_of(s_.compressor)), s_.compressor);
   }
 
   /// Sums are compressed instead of each worker's gradients, or as well, which is another training.
-  void scopes(std::optional<CodecScope> other = {}) {
+  void scopes() {
     const int g = host_costs(s_.cluster).workers_of_machine;
     if (std::holds_alternative<NoCompressor>(s_.compressor) || g == 1 || machine_group(s_) != g) return;
-    if (other && s_.codec.scope != *other)
-      changes_.add(kTraining, "compressed inside machines, and again between them", codec_of(s_), &CodecSettings::scope,
-                   *other);
-    if (other && s_.codec.scope != CodecScope::workers)
-      changes_.add(kTraining, "compressed once, among all workers", codec_of(s_), &CodecSettings::scope,
-                   CodecScope::workers);
-    if (s_.codec.scope == CodecScope::machines) return inner_type();
+    if (s_.codec.scope == CodecScope::machines) {
+      inner_methods();
+      Settings once{setting(codec_of(s_), &CodecSettings::scope, CodecScope::workers)};
+      if (!std::holds_alternative<NoCompressor>(s_.inner_compressor))
+        once.push_back({"/inner_compressor", write_value(Compressor{NoCompressor{}})});
+      if (std::holds_alternative<ShardedStrategy>(s_.strategy))
+        changes_.add(kTraining, "compressed once, among all workers", std::move(once));
+      return;
+    }
     if (const auto* x = std::get_if<AllReduceStrategy>(&s_.strategy); x && x->exchange.priority) return;
-    changes_.add(kTraining, "summed inside machines, compressed between them", codec_of(s_), &CodecSettings::scope,
-                 CodecScope::machines);
+    Settings between{setting(codec_of(s_), &CodecSettings::scope, CodecScope::machines)};
+    changes_.add(kTraining, "summed inside machines, compressed between them", between);
+    if (!may_be_inner()) return;
+    between.push_back({"/inner_compressor", write_value(s_.compressor)});
+    changes_.add(kTraining, "compressed inside machines, and again between them", std::move(between));
   }
 
   const Scenario& s_;

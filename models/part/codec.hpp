@@ -25,7 +25,7 @@ struct Choices<GpuSharing> {
 };
 
 /// The senders and receivers of compressed messages.
-enum class CodecScope : std::uint8_t { workers, machines, two_hop };
+enum class CodecScope : std::uint8_t { workers, machines };
 
 template <>
 struct Choices<CodecScope> {
@@ -33,14 +33,10 @@ struct Choices<CodecScope> {
       Choice<CodecScope>{"workers", CodecScope::workers, "every worker compresses its own gradients"},
       Choice<CodecScope>{
           "machines", CodecScope::machines,
-          "a machine's workers first reduce-scatter their gradients as they are. Each compresses its share of the sum, "
-          "exchanges it with those of the same share on other machines, and they gather the results (ByteGrad, DALL-E's "
-          "PowerSGD; strategy sharded gathers none). Servers with sum_in_machine get these shares (BytePS). One machine "
-          "alone compresses only for servers"},
-      Choice<CodecScope>{
-          "two-hop", CodecScope::two_hop,
-          "strategy sharded: a machine's workers exchange compressed gradients, add them up, and exchange the sums, "
-          "compressed again, with those of the same share on other machines (qgZ of ZeRO++)"},
+          "a machine's workers first reduce-scatter their gradients as they are, or by inner_compressor. Each compresses "
+          "its share of the sum, exchanges it with those of the same share on other machines, and they gather the results "
+          "(ByteGrad, DALL-E's PowerSGD; strategy sharded gathers none). Servers with sum_in_machine get these shares "
+          "(BytePS). One machine alone sends nothing by compressor, except to servers"},
   };
 };
 
@@ -51,7 +47,6 @@ struct CodecSettings {
   CodecScope scope = CodecScope::workers;
   GpuSharing sharing = GpuSharing::serial;
   bool whole_vectors = false;
-  std::optional<Dtype> inner_dtype{};
   int min_elements = 0;
   Shared<std::vector<std::string>> whole;
 
@@ -67,10 +62,6 @@ struct CodecSettings {
         Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("scope", x.scope, "between whom messages are compressed");
-    v.optional(
-        "inner_dtype", x.inner_dtype,
-        "scope machines: the type in which a machine's workers add up gradients and gather the results, with casts "
-        "before and after; null: the gradients' own. Strategy sharded has reduce_dtype instead");
     v.optional(
         "min_elements", x.min_elements,
         "tensors of fewer elements are summed as they are, by a collective of each bucket's own; 0: all are compressed",

@@ -9,6 +9,7 @@
 #include "models/compressor/codec_rates.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/device_of_codec.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 
 namespace stepcast {
@@ -71,7 +72,7 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
   if (std::holds_alternative<NoCompressor>(scenario.compressor) || forecast.breakdown.codec() <= forecast.step * kSeen)
     return;
   std::set<std::string_view> known;
-  for (const Compressor* compressor : compressors_of(scenario)) {
+  for (const Compressor* compressor : all_compressors_of(scenario)) {
     const std::string_view name = name_of(*compressor);
     if (!known.insert(name).second) continue;
     if (const CodecEntry* codec = codec_times(scenario, *compressor)) {
@@ -86,7 +87,9 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
                        device->name, name)});
     if (scenario.codec.slowdown == 1)
       add(unmeasured(*device, *compressor,
-                     scenario.other_compressors ? fmt::format("kernels of {}", name) : "the compressor's kernels"));
+                     compressor == &scenario.inner_compressor ? "the inner compressor's kernels"
+                     : scenario.other_compressors             ? fmt::format("kernels of {}", name)
+                                                              : "the compressor's kernels"));
   }
 }
 

@@ -42,16 +42,15 @@ std::string staleness_of(const Strategy& strategy) {
   return "synchronous";
 }
 
-/// The workers that add up gradients before these are compressed, and the type of their sums.
+/// The workers that add up gradients before these are compressed, and the method inside machines.
 std::string sums_of(const Scenario& scenario) {
-  const int g = summed_workers(scenario);
-  return fmt::format("{} {}", g, g > 1 ? write_value(scenario.codec.inner_dtype).dump() : "null");
+  return fmt::format("{} {}", summed_workers(scenario),
+                     compresses_inside(scenario) ? write_value(scenario.inner_compressor).dump() : "");
 }
 
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
-  const bool compresses = !std::holds_alternative<NoCompressor>(scenario.compressor);
-  if (!sends_compressed(scenario)) return compresses && scenario.codec.inner_dtype ? sums_of(scenario) : "";
+  if (!sends_compressed(scenario)) return compresses_inside(scenario) ? sums_of(scenario) : "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
   const bool recodes = any_has(scenario, is_recoded);
@@ -59,13 +58,12 @@ std::string compression_of(const Scenario& scenario) {
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
-  const bool twice = first_hop_workers(scenario.codec, scenario.cluster) > 1;
   const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
   std::optional<Bytes> partition;
   if (is_changed_by_parts(scenario))
     partition = server ? server->exchange.partition : all_reduce ? all_reduce->exchange.partition : std::nullopt;
-  return fmt::format("{} {} {}{} {} {} {} {} {}", write_value(scenario.compressor).dump(),
-                     write_value(scenario.other_compressors).dump(), again, twice ? " two-hop" : "", sums_of(scenario),
+  return fmt::format("{} {} {} {} {} {} {} {}", write_value(scenario.compressor).dump(),
+                     write_value(scenario.other_compressors).dump(), again, sums_of(scenario),
                      scenario.codec.min_elements, scenario.codec.whole_vectors,
                      write_value(scenario.codec.whole).dump(), write_value(partition).dump());
 }

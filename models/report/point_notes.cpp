@@ -363,8 +363,11 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) && !sends_compressed(scenario))
     report.notes.push_back(
         {NoteCode::no_effect,
-         fmt::format("codec scope machines: one machine alone adds up its gradients{} and compresses nothing",
-                     scenario.codec.inner_dtype ? fmt::format(" in {}", name_of(*scenario.codec.inner_dtype)) : "")});
+         compresses_inside(scenario)
+             ? fmt::format("codec scope machines: one machine alone has no messages of {}, only those of "
+                           "inner_compressor {}",
+                           name_of(scenario.compressor), name_of(scenario.inner_compressor))
+             : "codec scope machines: one machine alone adds up its gradients and compresses nothing"});
   if (trains(scenario)) add_carrier(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_compressed_tensors(scenario, workload, report.notes);
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);

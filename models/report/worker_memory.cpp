@@ -53,20 +53,23 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
 /// The share of the sums of a compressor's messages that one worker encodes again, with a separate error feedback. It is
 /// a part of an all-to-all, the answer of a shard on its host, or the sum of a machine.
 double recoded_share(const Scenario& scenario, const CompressorTraits& traits) {
-  if (const int m = first_hop_workers(scenario.codec, scenario.cluster); m > 1) return 1.0 / m;
   if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1 && has_parts(traits))
     return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   return x && x->two_way && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
 }
 
+Dtype reduced_dtype(const Scenario& scenario, const Workload& workload) {
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  return sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
+}
+
 /// Error feedback keeps this of the tensors that are compressed: of a worker's share, and of the sums that it encodes
 /// again.
-Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
+Bytes feedback_between(const Scenario& scenario, const Workload& workload) {
   if (!sends_compressed(scenario)) return {};
   if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return {};  // counted among its parameters
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  const Dtype dtype = sharded ? sharded->reduce_dtype.value_or(workload.dtype) : workload.dtype;
+  const Dtype dtype = reduced_dtype(scenario, workload);
   const std::vector<const Compressor*> compressors = compressors_of(scenario);
   std::vector<Bytes> compressed(compressors.size());
   std::vector<int> kept(compressors.size());  // a compressor that leaves a tensor unchanged keeps nothing of it
@@ -84,6 +87,25 @@ Bytes feedback_of(const Scenario& scenario, const Workload& workload) {
   return sum;
 }
 
+/// The same of the inner compressor: of a worker's gradients, and of its share of the machine's sum if that is encoded
+/// before it is gathered.
+Bytes feedback_inside(const Scenario& scenario, const Workload& workload) {
+  if (!compresses_inside(scenario)) return {};
+  const Dtype dtype = reduced_dtype(scenario, workload);
+  const double g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
+  const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  const bool gathers = servers ? servers->two_way : !std::holds_alternative<ShardedStrategy>(scenario.strategy);
+  Bytes compressed{};
+  int kept = 0;
+  for (const Gradient& gradient : workload.gradients) {
+    if (stays_whole(scenario.codec, gradient)) continue;
+    compressed += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
+    if (kept == 0)
+      kept = make_plan(scenario.inner_compressor, Tensor{gradient.shape(), dtype}, static_cast<int>(g)).kept;
+  }
+  return compressed * static_cast<double>(kept) * (gathers ? 1 + 1 / g : 1.0);
+}
+
 struct MemoryOf {
   const Scenario& scenario;
   const Workload& workload;
@@ -97,7 +119,8 @@ struct MemoryOf {
   /// An island's workers each average and update a share, and keep what that needs. Where averages in flight are gathered
   /// while workers compute, all shares arrive in memory of their own.
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = sends_compressed(scenario), outer = x.outer_update_factor > 0;
+    const bool compressed = sends_compressed(scenario) || compresses_inside(scenario),
+               outer = x.outer_update_factor > 0;
     const double g = x.workers_of_replica();
     const Bytes in_flight = most_in_flight(x, workload);
     const auto sharded = sharded_step(x);
@@ -121,8 +144,8 @@ struct MemoryOf {
   WorkerMemory operator()(const GossipStrategy& x) const {
     const bool compressed = sends_compressed(scenario);
     const int all = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
-    const int neighbours = x.asynchronous ? std::min(1, all) : all;
-    return {n * (compressed ? 3.0 : 1.0 + neighbours), n, s, {}, {}};
+    const double copies = x.asynchronous ? std::min(1, all) : compressed ? 2 : all;
+    return {n * (1 + copies), n, s, {}, {}};
   }
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
   WorkerMemory operator()(const ShardedStrategy& x) const {
@@ -149,7 +172,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
-  memory.feedback = feedback_of(scenario, workload);
+  memory.feedback = feedback_between(scenario, workload) + feedback_inside(scenario, workload);
   memory.activations = workload.activations;
   return memory;
 }

@@ -46,11 +46,13 @@ class CompressorChecker {
     if (s_.codec.sharing == GpuSharing::fair && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
-    if (std::holds_alternative<RatioCompressor>(compressor_) || !workload_) return;
+    check_inner();
+    if (!workload_ || !(compresses_tensors(compressor_) || compresses_tensors(s_.inner_compressor))) return;
     if (!device_of_codec(s_))
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the compressor's kernels",
             "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
+    if (!compresses_tensors(compressor_)) return;
     check_whole();
     tensors();
   }
@@ -60,13 +62,6 @@ class CompressorChecker {
   [[nodiscard]] std::string place_of_kind() const { return place() + "/kind"; }
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
-  }
-
-  /// The numbers of workers whose messages one exchange sums.
-  [[nodiscard]] std::vector<int> senders_of_messages() const {
-    const int p = compressed_senders(s_);
-    const int m = first_hop_workers(s_.codec, s_.cluster);
-    return m > 1 ? std::vector{m, p / m} : std::vector{p};
   }
 
   /// The codec's policy.
@@ -91,10 +86,7 @@ class CompressorChecker {
       if (!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_)
         tensors.push_back({gradient.shape(), workload_->dtype});
     if (tensors.empty()) return without_tensors();
-    std::vector<CompressorFault> faults;
-    for (const int senders : senders_of_messages())
-      if (faults.empty()) faults = check(compressor_, tensors, senders);
-    for (const CompressorFault& one : faults)
+    for (const CompressorFault& one : check(compressor_, tensors, compressed_senders(s_)))
       fault(one.field.empty() ? "/workload" : place() + "/" + one.field, one.found, one.allowed);
     if (!works_on_matrices(compressor_) ||
         std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
@@ -129,13 +121,8 @@ class CompressorChecker {
 
   /// Sums in machines before compression.
   void check_scope() {
-    if (s_.codec.scope == CodecScope::two_hop && !std::holds_alternative<ShardedStrategy>(s_.strategy))
-      fault(
-          "/codec/scope", fmt::format("\"two-hop\" with strategy {}", kind_of(s_.strategy)),
-          "\"workers\" or \"machines\": its second sums are of strategy sharded, where each worker needs its share alone");
     if (islands_of(s_.strategy) && s_.codec.scope == CodecScope::machines)
       fault("/codec/scope", "\"machines\" with islands", "\"workers\": islands compress between each other alone");
-    check_inner_dtype();
     if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",
@@ -153,22 +140,31 @@ class CompressorChecker {
             "use strategy parameter-server with sum_in_machine, whose pushes go by priority");
   }
 
-  /// The type of sums inside machines.
-  void check_inner_dtype() {
-    if (!s_.codec.inner_dtype) return;
-    const Dtype type = *s_.codec.inner_dtype;
+  /// The method inside machines.
+  void check_inner() {
+    const Compressor& inner = s_.inner_compressor;
+    if (std::holds_alternative<NoCompressor>(inner)) return;
+    const std::string kind = fmt::format("\"{}\"", name_of(inner));
     if (s_.codec.scope != CodecScope::machines)
-      fault("/codec/inner_dtype", fmt::format("\"{}\" with scope {}", name_of(type), name_of(s_.codec.scope)),
-            "null: only scope machines adds up gradients before they are compressed");
-    else if (std::holds_alternative<ShardedStrategy>(s_.strategy))
-      fault("/codec/inner_dtype", fmt::format("\"{}\" with strategy sharded", name_of(type)),
-            "null: its sums have /strategy/reduce_dtype");
-    else if (workload_ && size_of(type) >= size_of(workload_->dtype))
-      fault("/codec/inner_dtype", fmt::format("\"{}\" with gradients in {}", name_of(type), name_of(workload_->dtype)),
-            "a narrower type, or null: sums in the gradients' own");
-    else if (workload_ && !device_of_codec(s_))
-      fault("/codec/device", "nothing, with inner_dtype", "a device profile, which prices the casts",
-            "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
+      return fault("/inner_compressor/kind", fmt::format("{} with codec scope {}", kind, name_of(s_.codec.scope)),
+                   "\"none\": only scope machines sends messages inside machines alone",
+                   "set /codec/scope to machines");
+    const CompressorTraits traits = traits_of(inner, workload_ ? workload_->dtype : Dtype::fp32);
+    if (!is_cut_in_parts(inner, traits))
+      return fault(
+          "/inner_compressor/kind", kind,
+          "a method with one message of known size, which can be cut in parts: each worker of a machine decodes "
+          "its share of the sum");
+    if (const auto* local = std::get_if<QsparseLocalSgd>(&inner); local && local->local_steps > 1)
+      return fault("/inner_compressor/local_steps", fmt::format("{}", local->local_steps),
+                   "1: local steps belong to /compressor");
+    if (!workload_) return;
+    std::vector<Tensor> tensors;
+    for (const Gradient& gradient : workload_->gradients)
+      if (!stays_whole(s_.codec, gradient)) tensors.push_back({gradient.shape(), workload_->dtype});
+    if (tensors.empty() || !compresses_inside(s_)) return;
+    for (const CompressorFault& one : check(inner, tensors, summed_workers(s_.codec, s_.compressor, s_.cluster)))
+      fault(one.field.empty() ? "/workload" : "/inner_compressor/" + one.field, one.found, one.allowed);
   }
 
   void check_carrier(Carrier carrier, const CollectiveChoice& choice) {
@@ -272,8 +268,7 @@ class CompressorChecker {
     const int p = s_.cluster.workers, g = x.group(p);
     if (!sends_compressed(s_)) return;
     if (g < p) return check_groups(x, g);
-    if (traits_.stages == 1 && !works_on_matrices(compressor_) && (traits_.summable || traits_.one_gathered_message))
-      return;
+    if (is_cut_in_parts(compressor_, traits_)) return;
     fault(
         place_of_kind(), fmt::format("\"{}\" with strategy sharded", kind_),
         "a method with one message of known size, which can be cut in parts: each worker decodes its share of the sum",
@@ -302,8 +297,14 @@ class CompressorChecker {
     every_step("local-sgd");
   }
 
-  void check_strategy(const GossipStrategy&) {
+  void check_strategy(const GossipStrategy& x) {
     every_step("gossip");
+    if (x.asynchronous && class_of(compressor_) != CompressorClass::quantization &&
+        !std::holds_alternative<RatioCompressor>(compressor_))
+      fault(
+          place_of_kind(), fmt::format("\"{}\" with asynchronous gossip", kind_),
+          "a quantizer, or none: a worker that meets others by chance keeps no copy of what each knows, so a message has "
+          "every element");
     if (traits_.stages > 1)
       fault(place_of_kind(), fmt::format("\"{}\" with strategy gossip", kind_),
             "a method with one message: the second message here needs the sum of all first ones");

@@ -57,6 +57,7 @@ struct ScenarioFields {
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
   std::vector<OtherCompressor> other_compressors;
+  Part<Compressor> inner_compressor{NoCompressor{}};
   CodecSettings codec;
   Shared<TrainingRun> run;
   Shared<Baseline> baseline;
@@ -80,6 +81,10 @@ struct ScenarioFields {
     v.optional("other_compressors", x.other_compressors,
                "other compressors, or ranks and ratios, of tensors by name. The first match counts, after the codec's "
                "choice of tensors that stay whole");
+    v.optional(
+        "inner_compressor", x.inner_compressor,
+        "codec scope machines: how the gradients of all compressed tensors are sent inside machines, before they "
+        "are added up there and after; none: as they are. It needs one message that can be summed or cut in parts");
     v.optional("codec", x.codec, "device and order of the compressor's kernels");
     v.optional("run", x.run, "a whole training run; null: only the step is forecast");
     v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");

@@ -32,6 +32,7 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   const std::string_view part = names.front();
   if (part == "strategy") return holds_default(scenario.strategy, Strategy{}, path);
   if (part == "compressor") return holds_default(scenario.compressor, Compressor{}, path);
+  if (part == "inner_compressor") return holds_default(scenario.inner_compressor, Compressor{}, path);
   if (part == "codec") return holds_default(scenario.codec, CodecSettings{}, path);
   if (part == "cluster") {
     const auto defaults = std::make_unique<const Cluster>();  // g++ 12 reports a local one as uninitialised

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kParts[] = {"workload", "cluster", "stack", "strategy", "compressor"};
+constexpr std::string_view kParts[] = {"workload", "cluster", "stack", "strategy", "compressor", "inner_compressor"};
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
 }  // namespace
@@ -37,6 +37,7 @@ bool may_be_reference(const std::string& pointer) {
                                           "/stack",
                                           "/strategy",
                                           "/compressor",
+                                          "/inner_compressor",
                                           "/codec/device",
                                           "/workload/profile",
                                           "/workload/variant",
@@ -199,7 +200,7 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
         if (found->is_string()) document.workload_file = shared_workload(*found, document, files);
         if (document.workload_file) return;
       }
-      follow(*found, part, pointer, document, files);
+      follow(*found, part == "inner_compressor" ? "compressor" : part, pointer, document, files);
     });
   }
   const auto inside = [&](Json& object, const char* key, std::string_view part, const std::string& at) {

@@ -43,6 +43,7 @@ Json to_json(const Scenario& scenario) {
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);
   json["other_compressors"] = write_value(scenario.other_compressors.value_or({}));
+  json["inner_compressor"] = write_value(scenario.inner_compressor);
   json["codec"] = write_value(scenario.codec);
   json["run"] = write_value(scenario.run);
   json["baseline"] = write_value(scenario.baseline);

@@ -131,6 +131,7 @@ struct Scenario {
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   Shared<std::vector<OtherCompressor>> other_compressors;  ///< null: none
+  Compressor inner_compressor = NoCompressor{};
   CodecSettings codec;
   Shared<TrainingRun> run;
   Shared<Baseline> baseline;

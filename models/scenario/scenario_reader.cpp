@@ -117,6 +117,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
   for (std::size_t i = 0; i < fields.other_compressors.size(); ++i)
     tell_kinds<Compressor>(document.json, other_compressor_pointer(i), reading.faults);
+  tell_kinds<Compressor>(document.json, "/inner_compressor", reading.faults);
   tell_kinds<Topology>(document.json, "/cluster/topology", reading.faults);
   reading.on_impossible = fields.impossible;
 
@@ -129,6 +130,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   scenario.strategy = std::move(fields.strategy.value);
   scenario.compressor = fields.compressor.value;
   if (!fields.other_compressors.empty()) scenario.other_compressors = std::move(fields.other_compressors);
+  scenario.inner_compressor = std::move(fields.inner_compressor.value);
   scenario.codec = std::move(fields.codec);
   scenario.run = std::move(fields.run);
   scenario.baseline = std::move(fields.baseline);
@@ -232,7 +234,8 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
 /// The cluster's GPU runs a compressor's kernels, too, unless a device is named.
 void ScenarioReader::price_codec_by(const std::string& gpu, Scenario& scenario) const {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  const bool compresses = compresses_tensors(scenario.compressor) || (sharded && sharded->quantized_gather);
+  const bool compresses = compresses_tensors(scenario.compressor) || compresses_tensors(scenario.inner_compressor) ||
+                          (sharded && sharded->quantized_gather);
   if (compresses && !gpu.empty() && !scenario.codec.device && scenario.workload && !scenario.workload->profile)
     scenario.codec.device = gpus_.at(gpu).profile;
 }

@@ -118,8 +118,6 @@ class StrategyChecker {
     else if (!two_colours(neighbours, s_.cluster.workers))
       fault("/strategy/graph", graph, "a bipartite graph, so that one half chooses and the other answers",
             "use a hypercube, or a ring or torus with even sides");
-    if (!std::holds_alternative<NoCompressor>(s_.compressor))
-      fault("/compressor", "a compressor with asynchronous gossip", "none: pairs average whole parameters");
     if (asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with asynchronous gossip", name_of(s_.evaluation.evaluator)),
             "\"auto\" or \"replay\": pairs meet by chance, which only replay can tell");

@@ -24,10 +24,10 @@ inline int summed_workers(const Scenario& scenario) {
 /// p: the workers that exchange compressed messages of one share, such as one of each machine with codec scope machines.
 inline int compressed_senders(const Scenario& scenario) { return scenario.cluster.workers / summed_workers(scenario); }
 
-/// m: the workers of a machine that exchange compressed messages first, with codec scope two-hop; 1 if there is one hop.
-inline int first_hop_workers(const CodecSettings& codec, const Cluster& cluster) {
-  const int m = host_costs(cluster).workers_of_machine;
-  return codec.scope == CodecScope::two_hop && m < cluster.workers ? m : 1;
+/// Whether a machine's workers send each other messages of the inner compressor.
+inline bool compresses_inside(const Scenario& scenario) {
+  return !std::holds_alternative<NoCompressor>(scenario.inner_compressor) &&
+         summed_workers(scenario.codec, scenario.compressor, scenario.cluster) > 1;
 }
 
 /// Whether workers send compressed messages to each other: one machine alone, which adds up its gradients first, does not.

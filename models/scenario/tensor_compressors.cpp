@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/summed_workers.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -54,6 +56,12 @@ std::vector<const Compressor*> compressors_of(const Scenario& scenario) {
   return all;
 }
 
+std::vector<const Compressor*> all_compressors_of(const Scenario& scenario) {
+  std::vector<const Compressor*> all = compressors_of(scenario);
+  if (compresses_inside(scenario)) all.push_back(&scenario.inner_compressor);
+  return all;
+}
+
 std::optional<std::size_t> compressor_of(const CodecSettings& codec, std::span<const OtherCompressor> others,
                                          const Gradient& tensor) {
   if (stays_whole(codec, tensor)) return {};
@@ -69,7 +77,7 @@ bool any_has(const Scenario& scenario, bool (*has)(const CompressorTraits&)) {
 }
 
 bool is_changed_by_parts(const Scenario& scenario) {
-  const std::vector<const Compressor*> all = compressors_of(scenario);
+  const std::vector<const Compressor*> all = all_compressors_of(scenario);
   return std::any_of(all.begin(), all.end(), [](const Compressor* one) {
     return !std::holds_alternative<NoCompressor>(*one) && !std::holds_alternative<RatioCompressor>(*one) &&
            !std::holds_alternative<Fp16>(*one);

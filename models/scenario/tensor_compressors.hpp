@@ -31,13 +31,15 @@ std::string other_compressor_pointer(std::size_t i);
 
 /// The scenario's compressor, then the others.
 std::vector<const Compressor*> compressors_of(const Scenario& scenario);
+/// These, and the inner compressor, if it compresses.
+std::vector<const Compressor*> all_compressors_of(const Scenario& scenario);
 
 /// A tensor's place in that list. The first of `others` with a pattern for its name has it, otherwise the scenario's
 /// compressor. None: the codec leaves it as it is.
 std::optional<std::size_t> compressor_of(const CodecSettings& codec, std::span<const OtherCompressor> others,
                                          const Gradient& tensor);
 
-/// Whether any of the compressors has these properties.
+/// Whether any of compressors_of() has these properties.
 bool any_has(const Scenario& scenario, bool (*has)(const CompressorTraits&));
 /// Properties for any_has().
 inline bool is_summed(const CompressorTraits& traits) { return traits.summable; }

@@ -246,7 +246,7 @@ std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "
 std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
 std::string codec_device(const Scenario& s) {
   if (const auto* sharded = strategy_of<ShardedStrategy>(s); sharded && sharded->quantized_gather) return "";
-  if (std::holds_alternative<RatioCompressor>(s.compressor) && !s.codec.inner_dtype)
+  if (std::holds_alternative<RatioCompressor>(s.compressor) && !compresses_tensors(s.inner_compressor))
     return "compressor ratio states its costs";
   return codec_sharing(s);
 }
@@ -267,7 +267,9 @@ std::string codec_scope(const Scenario& s) {
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
 std::string of_tensors(const Scenario& s) {
-  return std::holds_alternative<RatioCompressor>(s.compressor) ? "compressor ratio knows no tensors" : codec_sharing(s);
+  return std::holds_alternative<RatioCompressor>(s.compressor) && !compresses_inside(s)
+             ? "compressor ratio knows no tensors"
+             : codec_sharing(s);
 }
 
 // Evaluation.
@@ -340,7 +342,7 @@ constexpr std::array kFields = {
     SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/scope", codec_scope},
-    SometimesField{"/codec/inner_dtype", codec_scope},
+    SometimesField{"/inner_compressor", codec_scope},
     SometimesField{"/codec/min_elements", of_tensors},
     SometimesField{"/codec/whole_vectors", of_tensors},
     SometimesField{"/codec/sharing", codec_sharing},

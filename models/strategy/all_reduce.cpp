@@ -140,7 +140,7 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
     std::vector<SummedPart> summed;
     for (const CodedExchange& part : coded)
       summed.push_back(
-          {part.cast, *part.sum, part.stages.front().encode, messages_time(part.stages.front(), graph, input)});
+          {part.encode_inner, *part.sum, part.stages.front().encode, messages_time(part.stages.front(), graph, input)});
     SummedBackward backward(graph, {compute, communication, codec}, input, buckets, parts, std::move(summed),
                             {slowdown, overlap, true, input.negotiation()});
     std::vector<TaskId> ready;

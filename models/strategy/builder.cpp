@@ -101,7 +101,7 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& s
     if (!gathered.empty()) last[i] = gathered;
   };
   const auto compute = [&](std::size_t i) {
-    if (use[i].cast > Seconds{}) add(i, "cast back", Phase::decode, use[i].cast, streams.codec);
+    if (use[i].decode_inner > Seconds{}) add(i, "decode inner", Phase::decode, use[i].decode_inner, streams.codec);
     if (use[i].update > Seconds{}) add(i, "update", Phase::update, use[i].update, streams.compute);
     add(i, "forward", Phase::forward, forward_time(workload, buckets, i), streams.compute);
   };
@@ -251,8 +251,9 @@ Workload make_workload(const Scenario& scenario) {
 }
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
-  const GraphInput input{
-      workload, scenario.cluster, methods_of(scenario, workload), others_of(scenario), scenario.codec, prices};
+  GraphInput input{workload, scenario.cluster, methods_of(scenario, workload), others_of(scenario), scenario.codec,
+                   prices};
+  if (compresses_inside(scenario)) input.inner.emplace(method_of(scenario, workload, scenario.inner_compressor));
   struct {
     const GraphInput& input;
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }

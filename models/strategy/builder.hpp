@@ -32,6 +32,7 @@ struct GraphInput {
   const CodecSettings& codec;
   const ClusterPrices& prices;
   const Islands* islands = nullptr;  ///< the groups that train together; null: all workers do
+  std::optional<Method> inner{};     ///< of messages inside machines; empty: they are not compressed
 
   /// The compressor of all tensors that no other one has.
   [[nodiscard]] const Compressor& compressor() const { return methods.front().compressor; }
@@ -87,7 +88,7 @@ Seconds forward_time(const Workload& workload, const std::vector<Bucket>& bucket
 struct BucketUse {
   Seconds decode{};
   std::vector<CollectiveCall> spread{};  ///< inside machines, after decoding
-  Seconds cast{};                        ///< after that
+  Seconds decode_inner{};                ///< after that, of the inner compressor
   Seconds update{};
 };
 struct UseStreams {

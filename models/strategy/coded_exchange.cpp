@@ -148,11 +148,8 @@ std::vector<TaskId> known(std::vector<TaskId> tasks) {
 
 }  // namespace
 
-namespace {
-
-/// The exchange of compressed messages, without collectives inside machines.
-CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
-                                Carrier carrier, int parts) {
+CodedExchange exchange_between(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
+                               Carrier carrier, int parts) {
   const int pieces = input.summed_workers() * parts;
   if (const auto known = by_bytes(input.compressor())) {
     const Bytes share = bucket.bytes / pieces, wire = share / known->ratio;
@@ -174,33 +171,43 @@ CodedExchange exchange_of_share(const GraphInput& input, const Bucket& bucket, b
   return exchange;
 }
 
+namespace {
+
+/// The sum of one machine alone, without the scenario's compressor.
+CodedExchange exchange_inside(const GraphInput& input, const Bucket& bucket, const CollectiveChoice& choice,
+                              int parts) {
+  InsideMachines inside = inside_machines(input, bucket, input.cluster.workers, parts);
+  CodedExchange exchange{
+      .stages = {}, .decode = inside.decode, .payload = inside.sum.bytes, .assumed = std::move(inside.assumed)};
+  if (inside.sum.algorithm->operation == Operation::reduce_scatter)
+    exchange.stages = {{inside.encode, {input.prices.decide(Operation::all_reduce, choice, inside.sum.bytes)}}};
+  else exchange.stages = {{inside.encode, {inside.sum}}, {inside.encode_share, {inside.spread}, inside.add}};
+  return exchange;
+}
+
 }  // namespace
 
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier, int parts) {
   const int g = input.summed_workers(), p = input.cluster.workers;
-  const Bytes bytes = bucket.bytes / parts;
-  if (g == p && p > 1) {
-    const Bytes cast = in_inner_dtype(input, bytes);
-    const Seconds time = inner_cast_time(input, bytes);
-    return {.stages = {{time, {input.prices.decide(Operation::all_reduce, choice, cast)}}},
-            .decode = time,
-            .payload = cast,
-            .assumed = ""};
-  }
-  CodedExchange exchange = exchange_of_share(input, bucket, cut, choice, carrier, parts);
+  if (g == p && p > 1) return exchange_inside(input, bucket, choice, parts);
+  CodedExchange exchange = exchange_between(input, bucket, cut, choice, carrier, parts);
   if (g == 1) return exchange;
   if (input.islands) {
-    exchange.spread = input.prices.decide(
-        Operation::all_gather, fitted(input.islands->collective, Operation::all_gather), bytes, inside_groups(g, p));
+    exchange.spread =
+        input.prices.decide(Operation::all_gather, fitted(input.islands->collective, Operation::all_gather),
+                            bucket.bytes / parts, inside_groups(g, p));
     return exchange;
   }
-  const InsideMachines inside = inside_machines(input, bytes, g);
+  const InsideMachines inside = inside_machines(input, bucket, g, parts);
   exchange.sum = inside.sum;
   exchange.spread = inside.spread;
-  exchange.cast = inside.cast;
-  exchange.stages.front().encode += inside.share_cast;
-  exchange.decode += inside.share_cast;
+  exchange.encode_inner = inside.encode;
+  exchange.decode_inner = inside.decode;
+  exchange.stages.front().encode += inside.add;
+  exchange.decode += inside.encode_share;
+  exchange.payload += inside.payload;
+  join_assumptions(exchange.assumed, inside.assumed);
   return exchange;
 }
 
@@ -265,11 +272,11 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
                                   const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::size_t stages = 0;
-  std::vector<Seconds> decode, cast;
+  std::vector<Seconds> decode, decode_inner;
   for (const CodedExchange& part : parts) {
     stages = std::max(stages, part.stages.size());
     decode.push_back(part.decode);
-    cast.push_back(part.cast);
+    decode_inner.push_back(part.decode_inner);
   }
   for (std::size_t s = first; s < stages; ++s)
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -279,7 +286,7 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
   for (std::size_t i = 0; i < done.size(); ++i)
     done[i] =
         add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, done[i]);
-  return add_decode(graph, codec, cast, done, "cast back");
+  return add_decode(graph, codec, decode_inner, done, "decode inner");
 }
 
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,

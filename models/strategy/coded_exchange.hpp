@@ -25,7 +25,8 @@ struct CodedExchange {
   std::vector<CodedStage> stages;
   Seconds decode{};
   std::optional<CollectiveCall> spread{};  ///< inside machines, after decoding
-  Seconds cast{};                          ///< before the sum inside machines, and as long after the spread
+  Seconds encode_inner{};                  ///< by the inner compressor, before the sum inside machines
+  Seconds decode_inner{};                  ///< by the inner compressor, after the spread
   Bytes payload{};                         ///< one worker's messages
   std::string assumed;                     ///< assumptions about data-dependent payload
 };
@@ -40,7 +41,7 @@ struct CodedExchange {
 /// With codec scope machines, g workers of a machine first reduce-scatter the n bytes, and all-gather n bytes at last
 /// (inside_machines.hpp).
 /// All of the above is then among P = p/g workers, for a share: 1/g of the rows of each tensor for low-rank methods
-/// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is.
+/// (as in DALL-E, Ramesh et al. 2021, appendix E), else 1/g of the bucket's elements. One machine alone sums as it is, or by the inner compressor.
 /// The g workers of an island do the same, without the reduce-scatter: they have the same parameters.
 /// A bucket with several compressors has an exchange of each, joined (below). A carrier that does not fit the messages of
 /// one leaves these summed or gathered.
@@ -54,6 +55,10 @@ struct CodedExchange {
 /// @pre check() accepted the combination of compressor, carrier and strategy; `auto` is sum-or-gather here
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
                              Carrier carrier, int parts = 1);
+
+/// The same between machines or islands alone, without collectives inside them.
+CodedExchange exchange_between(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
+                               Carrier carrier, int parts = 1);
 
 /// Adds the exchange of the same bucket's tensors by another method. Stage by stage, its kernels and its messages follow
 /// those of the other. A stage waits for all messages before it, which can only lengthen a step.

@@ -1,22 +1,28 @@
 // Sums of gradients inside machines before they are compressed, and gathering after that.
 #pragma once
 
+#include <string>
+
 #include "models/strategy/builder.hpp"
 
 namespace stepcast {
 
-/// The collectives of g workers of each machine around compressed messages of their shares. With `inner_dtype` they carry
-/// that type. A worker casts its n bytes before the sum and after the gathering, and its share of n/g in between.
+/// The collectives of g workers of each machine around messages of their shares. A bucket is reduce-scattered, and
+/// all-gathered, as it is. With an inner compressor:
+///   encode | all-to-all of the message | decode and add g parts of 1/g | ... | encode the sum of a share, with error
+///   feedback of its own | all-gather of the g sums | decode
+/// Messages that can be summed are reduce-scattered instead. Tensors that the codec leaves whole go along as they are.
 struct InsideMachines {
   CollectiveCall sum, spread;
-  Seconds cast{};        ///< before the sum; as long after the gathering
-  Seconds share_cast{};  ///< before encoding; as long after decoding
+  Seconds encode{};        ///< before the sum
+  Seconds add{};           ///< after it
+  Seconds encode_share{};  ///< before gathering
+  Seconds decode{};        ///< after it
+  Bytes payload{};         ///< the message of the inner compressor, with the tensors that go along
+  std::string assumed;     ///< the assumption about it
 };
-InsideMachines inside_machines(const GraphInput& input, Bytes n, int g);
 
-/// n bytes of gradients in the type of sums inside machines, and the time to cast them or back. Without a compressor, or
-/// without a narrower type, they stay as they are.
-Bytes in_inner_dtype(const GraphInput& input, Bytes n);
-Seconds inner_cast_time(const GraphInput& input, Bytes n);
+/// For one of `parts` equal parts of the bucket.
+InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, int g, int parts = 1);
 
 }  // namespace stepcast

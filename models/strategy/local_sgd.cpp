@@ -175,7 +175,7 @@ class RoundBuilder {
     const std::vector<CodedExchange>& buckets = flight.buckets;
     for (std::size_t i = 0; stage == 0 && i < buckets.size(); ++i) {
       Chain& chain = flight.slots[stage][i];
-      append(chain, computing("cast", Phase::encode, buckets[i].cast, i, buckets.size()));
+      append(chain, computing("encode inner", Phase::encode, buckets[i].encode_inner, i, buckets.size()));
       append(chain, inside("sum in machines", buckets[i].sum, i, buckets.size()));
       append(chain, computing("encode", Phase::encode, buckets[i].stages.front().encode, i, buckets.size()));
     }
@@ -198,7 +198,7 @@ class RoundBuilder {
     for (std::size_t i = 0; i < buckets.size() && !shares; ++i)
       append(slot[i], inside(gather, buckets[i].spread, i, buckets.size()));
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      append(slot[i], computing("cast back", Phase::decode, buckets[i].cast, i, buckets.size()));
+      append(slot[i], computing("decode inner", Phase::decode, buckets[i].decode_inner, i, buckets.size()));
     if (strategy_.outer_update_factor == 0) return;
     const double share = strategy_.outer_update_factor / strategy_.workers_of_replica();
     const Seconds time = input_.workload.update * (share * (flight.fragment.bytes / input_.workload.gradient_bytes));

@@ -13,14 +13,14 @@ namespace stepcast {
 class SummedBackward::IsolatedStep {
  public:
   struct BucketTime {
-    Seconds backward{};  ///< with casts
+    Seconds backward{};
     std::size_t parts = 0;
   };
   struct PartTimes {
-    Seconds sum{}, encode{}, messages{};
+    Seconds encode_inner{}, sum{}, encode{}, messages{};
   };
   struct Rules {
-    bool sum_beside, encode_beside;  ///< beside back-propagation, not after it
+    bool encode_inner_beside, sum_beside, encode_beside;  ///< beside back-propagation, not after it
     bool messages_on_link;
   };
 
@@ -32,7 +32,9 @@ class SummedBackward::IsolatedStep {
     while (const auto next = earlier(of_gpu(), of_link())) {
       begin(*next);
       order_.push_back(next->work);
-      // Without a kernel, a part is encoded when its sum is there.
+      // Without a kernel, a part is encoded when its gradients or their sum are there.
+      for (std::size_t i = ready_.size(); i < computed_.size() && times_[i].encode_inner == Seconds{}; ++i)
+        ready_.push_back(computed_[i]);
       for (std::size_t i = encoded_.size(); i < summed_.size() && times_[i].encode == Seconds{}; ++i)
         encoded_.push_back(summed_[i]);
       if (!rules_.messages_on_link)
@@ -65,13 +67,14 @@ class SummedBackward::IsolatedStep {
     return Begin{std::max({free, before[done], beside ? Seconds{} : back_end_}), {kind, done}};
   }
   [[nodiscard]] Next of_gpu() const {
-    const Next encode = next(Kind::encode, gpu_, summed_, encoded_.size(), rules_.encode_beside);
+    const Next inner = next(Kind::encode_inner, gpu_, computed_, ready_.size(), rules_.encode_inner_beside);
+    const Next encode = earlier(inner, next(Kind::encode, gpu_, summed_, encoded_.size(), rules_.encode_beside));
     if (propagated()) return encode;
     const Begin backward{gpu_, {Kind::backward, begun_}};
     return encode && encode->at <= backward.at ? encode : backward;
   }
   [[nodiscard]] Next of_link() const {
-    const Next sum = next(Kind::sum, link_, computed_, summed_.size(), rules_.sum_beside);
+    const Next sum = next(Kind::sum, link_, ready_, summed_.size(), rules_.sum_beside);
     if (!rules_.messages_on_link) return sum;
     const Next message = next(Kind::message, link_, encoded_, sent_, true);
     return sum && message ? (message->at < sum->at ? message : sum) : earlier(sum, message);
@@ -85,6 +88,7 @@ class SummedBackward::IsolatedStep {
         if (i == buckets_.size()) tailed_ = true;
         else computed_.insert(computed_.end(), buckets_[begun_++].parts, gpu_);
         return;
+      case Kind::encode_inner: ready_.push_back(gpu_ = next.at + times_[i].encode_inner); return;
       case Kind::encode: encoded_.push_back(gpu_ = next.at + times_[i].encode); return;
       case Kind::sum: summed_.push_back(link_ = next.at + times_[i].sum); return;
       case Kind::message: link_ = next.at + times_[i].messages; ++sent_;
@@ -96,9 +100,9 @@ class SummedBackward::IsolatedStep {
   const Seconds tail_;
   const Rules rules_;
   std::vector<PartWork> order_;
-  Seconds gpu_{}, link_{}, back_end_{};               ///< the times at which they are free, and backward has ended
-  std::vector<Seconds> computed_, summed_, encoded_;  ///< ends so far, by part
-  std::size_t begun_ = 0, sent_ = 0;                  ///< buckets of backward, and parts
+  Seconds gpu_{}, link_{}, back_end_{};  ///< the times at which they are free, and backward has ended
+  std::vector<Seconds> computed_, ready_, summed_, encoded_;  ///< ends so far, by part; ready_: for the sum
+  std::size_t begun_ = 0, sent_ = 0;                          ///< buckets of backward, and parts
   bool tailed_ = false;
 };
 
@@ -110,6 +114,7 @@ SummedBackward::SummedBackward(StepGraph& graph, const Streams& streams, const G
       parts_(parts),
       summed_(std::move(summed)),
       options_(options),
+      encodes_beside_(input.codec.overlap),
       backward_(graph, streams.compute, input, buckets, options.slowdown),
       ready_(parts.size(), kNoTask),
       sent_(parts.size()) {
@@ -118,12 +123,12 @@ SummedBackward::SummedBackward(StepGraph& graph, const Streams& streams, const G
   std::vector<IsolatedStep::PartTimes> times;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     ++passes[parts[i].bucket].parts;
-    passes[parts[i].bucket].backward += summed_[i].cast;
     const Seconds price = exchange_price(CollectiveWork{summed_[i].sum}, graph, input.prices).total();
-    times.push_back({std::max(price, options.negotiation), summed_[i].encode, summed_[i].messages});
+    times.push_back(
+        {summed_[i].encode_inner, std::max(price, options.negotiation), summed_[i].encode, summed_[i].messages});
   }
   IsolatedStep step(std::move(passes), std::move(times), backward_.tail(),
-                    {options.overlap, options.overlap && input.codec.overlap, options.messages_on_link});
+                    {encodes_beside_, options.overlap, options.overlap && encodes_beside_, options.messages_on_link});
   step.run();
   order_ = step.order();
   ready_times_ = step.encoded();
@@ -143,28 +148,25 @@ void SummedBackward::add(const PartWork& work) {
   switch (work.kind) {
     case PartWork::Kind::backward: {
       const TaskId task = backward_.add_next();
-      for (; computed_ < parts_.size() && parts_[computed_].bucket == i; ++computed_) {
-        ready_[computed_] = task;
-        if (summed_[computed_].cast == Seconds{}) continue;
-        ready_[computed_] = graph_.add_task({numbered("cast", computed_, parts_.size()), Phase::encode,
-                                             ComputeWork{summed_[computed_].cast}, streams_.codec});
-        graph_.depend(ready_[computed_], task);
-      }
+      for (; computed_ < parts_.size() && parts_[computed_].bucket == i; ++computed_) ready_[computed_] = task;
       return;
     }
+    case PartWork::Kind::encode_inner: return add_encode("encode inner", i, summed_[i].encode_inner);
     case PartWork::Kind::sum:
       ready_[i] = add_inside(graph_, streams_.sums, "sum in machines", summed_[i].sum, i, parts_.size(),
                              options_.negotiation, ready_[i], options_.overlap ? kNoTask : backward_.last());
       return;
-    case PartWork::Kind::encode: {
-      const TaskId task = graph_.add_task(
-          {numbered("encode", i, parts_.size()), Phase::encode, ComputeWork{summed_[i].encode}, streams_.codec});
-      graph_.depend(task, ready_[i]);
-      ready_[i] = task;
-      return;
-    }
+    case PartWork::Kind::encode: return add_encode("encode", i, summed_[i].encode);
     case PartWork::Kind::message: sent_[i] = true;
   }
+}
+
+void SummedBackward::add_encode(const char* name, std::size_t part, Seconds time) {
+  const TaskId task =
+      graph_.add_task({numbered(name, part, parts_.size()), Phase::encode, ComputeWork{time}, streams_.codec});
+  graph_.depend(task, ready_[part]);
+  if (!encodes_beside_) graph_.depend(task, backward_.last());
+  ready_[part] = task;
 }
 
 }  // namespace stepcast

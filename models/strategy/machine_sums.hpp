@@ -10,7 +10,8 @@ namespace stepcast {
 
 /// The way of a part of a bucket to its first messages between machines.
 struct SummedPart {
-  Seconds cast{};      ///< on the GPU, right after back-propagation of the bucket
+  Seconds
+      encode_inner{};  ///< by the inner compressor, right after back-propagation of the bucket if kernels overlap it
   CollectiveCall sum;  ///< inside machines
   Seconds encode{};
   Seconds messages{};  ///< on the link of the sums; those on another link do not count here
@@ -46,19 +47,21 @@ class SummedBackward {
  private:
   /// The next work of the GPU or the link for one part.
   struct PartWork {
-    enum class Kind { backward, sum, encode, message };
+    enum class Kind { backward, encode_inner, sum, encode, message };
     Kind kind = Kind::backward;
     std::size_t number = 0;  ///< backward: of the bucket, or their number for the tail
   };
   class IsolatedStep;
 
   void add(const PartWork& work);
+  void add_encode(const char* name, std::size_t part, Seconds time);
 
   StepGraph& graph_;
   const Streams streams_;
   const std::vector<BucketPart>& parts_;
   const std::vector<SummedPart> summed_;
   const Options options_;
+  const bool encodes_beside_;  ///< kernels of compressors run during back-propagation, not after it
   BackPropagation backward_;
   std::vector<PartWork> order_;  ///< a message stands for the time at which it may begin
   std::vector<Seconds> ready_times_;

@@ -70,12 +70,18 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     sums_ = graph.add_stream(one_link() ? "in machines" : "sum in machines");
     spreads_ = one_link() ? sums_ : graph.add_stream("gather in machines");
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      inside_.push_back(begins_bucket(parts, i) ? inside_machines(input, parts[i].bytes, workers_of_machine_)
-                                                : inside_.back());
-      // Parameters come back in their own type.
-      if (!strategy.two_way && begins_bucket(parts, i))
-        inside_.back().spread =
+      inside_.push_back(begins_bucket(parts, i)
+                            ? inside_machines(input, buckets[parts[i].bucket], workers_of_machine_, parts[i].of)
+                            : inside_.back());
+      graph.payload += inside_.back().payload;
+      join_assumptions(graph.assumed, inside_.back().assumed);
+      // Parameters come back as they are.
+      if (!strategy.two_way && begins_bucket(parts, i)) {
+        InsideMachines& inside = inside_.back();
+        inside.spread =
             input.prices.decide(Operation::all_gather, {}, parts[i].bytes, inside_groups(workers_of_machine_, p));
+        inside.encode_share = inside.decode = {};
+      }
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -84,7 +90,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
       graph.payload += one.push;
       join_assumptions(graph.assumed, one.assumed);
     }
-    decodes_ = decodes_ || coded.back().decode > Seconds{};
+    decodes_ = decodes_ || coded.back().decode > Seconds{} || (!inside_.empty() && inside_[i].decode > Seconds{});
   }
   graph.local_steps = strategy.period();
   graph.payload *= static_cast<double>(strategy.period() / strategy.steps);
@@ -124,7 +130,7 @@ void ServerStep::add_forward_by_use() {
     use[parts[i].bucket].decode += coded[i].decode;
     if (inside_.empty()) continue;
     use[parts[i].bucket].spread.push_back(inside_[i].spread);
-    use[parts[i].bucket].cast += inside_[i].cast;
+    use[parts[i].bucket].decode_inner += inside_[i].decode;
   }
   first_use_ = add_forward_by_buckets(graph, {compute_, codec_, spreads_}, input, buckets, use);
 }
@@ -136,7 +142,7 @@ void ServerStep::add_backward() {
   if (!inside_.empty()) {
     std::vector<SummedPart> summed;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      summed.push_back({inside_[i].cast, inside_[i].sum, coded[i].encode, {}});
+      summed.push_back({inside_[i].encode, inside_[i].sum, coded[i].encode, {}});
     summed_.emplace(graph, SummedBackward::Streams{compute_, sums_, codec_}, input, buckets, parts, std::move(summed),
                     SummedBackward::Options{slowdown, overlap, false, {}});
     return;
@@ -169,8 +175,8 @@ ServerStep::CodedShards ServerStep::code(std::size_t i) const {
     of_shards.decode += of_shards.shards.back().decode;
   }
   if (!inside_.empty()) {
-    of_shards.encode += inside_[i].share_cast;
-    if (strategy.two_way) of_shards.decode += inside_[i].share_cast;
+    of_shards.encode += inside_[i].add;
+    of_shards.decode += inside_[i].encode_share;
   }
   return of_shards;
 }
@@ -198,12 +204,12 @@ TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
 void ServerStep::finish(std::vector<TaskId> received) {
   if (summed_) summed_->add_rest();
   if (decodes_ && !strategy.exchange.priority) {
-    std::vector<Seconds> decode, cast(parts.size());
+    std::vector<Seconds> decode, decode_inner(parts.size());
     for (const CodedShards& part : coded) decode.push_back(part.decode);
-    for (std::size_t i = 0; i < inside_.size(); ++i) cast[i] = inside_[i].cast;
+    for (std::size_t i = 0; i < inside_.size(); ++i) decode_inner[i] = inside_[i].decode;
     received = add_decode(graph, codec_, decode, received);
     for (std::size_t i = 0; i < received.size(); ++i) received[i] = add_gathered(i, received[i]);
-    received = add_decode(graph, codec_, cast, received, "cast back");
+    received = add_decode(graph, codec_, decode_inner, received, "decode inner");
   }
   if (strategy.two_way && !strategy.exchange.priority) {
     add_update(graph, compute_, input.workload, received, first_);

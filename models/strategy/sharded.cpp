@@ -71,7 +71,8 @@ class Builder {
       gather_again_.push_back(second_copy ? unit_gather(input, strategy, unit.bytes, backward_group, true)
                                           : gather_.back());
     }
-    if (workers_exchange_compressed(input.codec, input.compressor(), input.cluster)) coded_reductions(carrier);
+    if (input.inner || workers_exchange_compressed(input.codec, input.compressor(), input.cluster))
+      coded_reductions(carrier);
     else plain_reductions();
   }
 
@@ -110,7 +111,8 @@ class Builder {
     const double wider = strategy_.reduced_over(input_.workload.dtype);
     Workload reduced = input_.workload;
     reduced.dtype = strategy_.reduce_dtype.value_or(reduced.dtype);
-    const GraphInput input{reduced, input_.cluster, input_.methods, input_.others, input_.codec, input_.prices};
+    const GraphInput input{reduced,      input_.cluster, input_.methods, input_.others,
+                           input_.codec, input_.prices,  input_.islands, input_.inner};
     for (Bucket unit : units_) {
       unit.bytes = unit.bytes * wider;
       coded_.push_back(coded_reduction(input, strategy_, unit, carrier));

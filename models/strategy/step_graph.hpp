@@ -68,10 +68,12 @@ struct NeighbourWork {
   Neighbours neighbours{};
 };
 
-/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other. The
-/// ranks of rank 0's colour choose, and those of the other colour answer (two_colours).
+/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other
+/// and add `added` bytes at γ's rate. The ranks of rank 0's colour choose, and those of the other colour answer
+/// (two_colours).
 struct PairWork {
   Bytes bytes{};
+  Bytes added{};
   Neighbours neighbours{};
 };
 

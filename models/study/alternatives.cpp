@@ -40,8 +40,8 @@ std::size_t index_in(std::vector<T>& list, const T& value) {
 std::vector<std::string> usual_alternatives(const Study& study) {
   std::vector<std::string> axes;
   for (std::size_t i = 0; i < study.axes.size(); ++i)
-    for (const char* place :
-         {"variant", "/strategy", "/compressor", "/other_compressors", "/codec", "/workload/variant"})
+    for (const char* place : {"variant", "/strategy", "/compressor", "/other_compressors", "/inner_compressor",
+                              "/codec", "/workload/variant"})
       if (is_at_or_below(study.axis_pointers[i], place)) axes.push_back(study.axes[i]);
   return axes;
 }

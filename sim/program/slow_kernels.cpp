@@ -15,7 +15,7 @@ namespace stepcast {
 bool may_have_slow_kernels(const Study& study) {
   const auto is_plain = [](const StudyPoint& point) { return point.scenario.codec.slowdown == 1; };
   const auto prices_kernels = [](const StudyPoint& point) {
-    const std::vector<const Compressor*> all = compressors_of(point.scenario);
+    const std::vector<const Compressor*> all = all_compressors_of(point.scenario);
     return std::any_of(all.begin(), all.end(), [&](const Compressor* one) {
       return !std::holds_alternative<NoCompressor>(*one) && !codec_times(point.scenario, *one);
     });

@@ -67,6 +67,8 @@ std::string summary_of(const Study& study) {
   table.add({"compressor", part_text(json["compressor"])});
   for (const Json& other : json["other_compressors"])
     table.add({"", fmt::format("{} for {}", part_text(other["compressor"]), other["tensors"].dump())});
+  if (json["inner_compressor"]["kind"] != "none")
+    table.add({"", fmt::format("{} inside machines", part_text(json["inner_compressor"]))});
   if (first.run)
     table.add({"run", fmt::format("{} phase{}", first.run->phases.size(), first.run->phases.size() == 1 ? "" : "s")});
   if (first.baseline) table.add({"baseline", first.baseline->name});

@@ -34,7 +34,8 @@ double RandomPairs::execute(const PairWork& work, const Track& track, int step) 
                            {simulated_.between(other, self, work.bytes)}};
   await(start_messages(both, 1.0, simulated_.meter), simulated_.meter);
   // Both hosts copy and add at the same time.
-  sleep((work.bytes * (host_costs(scenario_.cluster).of(self, other) + scenario_.cluster.reduction_cost)).si());
+  sleep((work.bytes * host_costs(scenario_.cluster).of(self, other) + work.added * scenario_.cluster.reduction_cost)
+            .si());
   answers_[other]->unlock();
   return start;
 }

@@ -55,8 +55,9 @@ ShardedStrategy by_tensor(ShardingStage stage, bool overlap = true) {
 }
 
 Scenario sharded(Cluster cluster, ShardedStrategy strategy, const Compressor& compressor = NoCompressor{},
-                 CodecScope scope = CodecScope::workers) {
+                 CodecScope scope = CodecScope::workers, const Compressor& inner = NoCompressor{}) {
   Scenario scenario = scenario_of(std::move(cluster), std::move(strategy), compressor);
+  scenario.inner_compressor = inner;
   scenario.codec.device = device_of(kRates.all.launch, kRates.all.bandwidth, kRates.all.peak);
   scenario.codec.scope = scope;
   return scenario;
@@ -134,11 +135,12 @@ TEST_CASE("two hops: a machine's sum is compressed again between machines") {
   // encoded: 250,004 B, half of which goes to the other machine. Two parts of 125,000 elements are decoded there.
   const EightBit method{};
   const double encode = time(encode_kernels(make_plan(method, Tensor{{1000, 1000}}))),
-               again = time(recode_kernels(make_plan(method, Tensor{{250000}}), 4)),
+               again = time(sum_kernels(make_plan(method, Tensor{{250000}}), 4)) +
+                       time(encode_kernels(make_plan(method, Tensor{{250000}}))),
                decode = time(sum_kernels(make_plan(method, Tensor{{125000}}), 2));
   const double gather = price_of(machines(), Operation::all_gather, 4_MB);
   const ShardedStrategy strategy = by_tensor(ShardingStage::gradients);
-  const Scenario twice = sharded(machines(), strategy, method, CodecScope::two_hop);
+  const Scenario twice = sharded(machines(), strategy, method, CodecScope::machines, method);
   require_close(gather + 0.025 + encode + 9e-6 + 0.75e-10 * 1000004 + again + between(125002) + decode + 0.0005,
                 step_time(twice, matrices(1)), 1e-9, "two hops");
   CHECK(build_step_graph(twice, matrices(1)).payload == 1250008_B);
@@ -147,6 +149,34 @@ TEST_CASE("two hops: a machine's sum is compressed again between machines") {
   require_close(gather + 0.025 + inside(4e6) + share + between(125002) + decode + 0.0005,
                 step_time(sharded(machines(), strategy, method, CodecScope::machines), matrices(1)), 1e-9,
                 "sums inside");
+}
+
+TEST_CASE("two hops by two methods, and the only hop of one machine") {
+  // Halves inside are summed by halving: 3/4 of 2 MB. Each worker decodes its quarter, and encodes it in 8 bits.
+  const EightBit method{};
+  const double halves = time(encode_kernels(make_plan(Fp16{}, Tensor{{1000000}}))),
+               quarter = time(sum_kernels(make_plan(Fp16{}, Tensor{{250000}}), 1)),
+               codes = time(encode_kernels(make_plan(method, Tensor{{250000}}))) +
+                       time(sum_kernels(make_plan(method, Tensor{{125000}}), 2));
+  ShardedStrategy strategy = by_tensor(ShardingStage::gradients);
+  const double gather = price_of(machines(), Operation::all_gather, 4_MB);
+  require_close(gather + 0.025 + halves + inside(2e6) + quarter + codes + between(125002) + 0.0005,
+                step_time(sharded(machines(), strategy, method, CodecScope::machines, Fp16{}), matrices(1)), 1e-9,
+                "two machines");
+  Cluster one = machines();
+  one.workers = 4;
+  require_close(price_of(one, Operation::all_gather, 4_MB) + 0.025 + halves + inside(2e6) + quarter + 0.001,
+                step_time(sharded(one, strategy, method, CodecScope::machines, Fp16{}), matrices(1)), 1e-9,
+                "one machine");
+  // Groups that are machines: the shares are then exchanged between them, as messages of 250,004 B.
+  strategy.group_size = 4;
+  strategy.all_reduce = ring_choice();
+  const double gathered = time(encode_kernels(make_plan(TopK{.ratio = 0.01}, Tensor{{250000}}))) +
+                          time(decode_kernels(make_plan(TopK{.ratio = 0.01}, Tensor{{250000}}), 2));
+  require_close(
+      inside(4e6) + 0.025 + halves + inside(2e6) + quarter + gathered + between(20000) + 0.001,
+      step_time(sharded(machines(), strategy, TopK{.ratio = 0.01}, CodecScope::machines, Fp16{}), matrices(1)), 1e-9,
+      "groups");
 }
 
 TEST_CASE("a hop's kernels take the GPU two units later") {
@@ -171,7 +201,8 @@ TEST_CASE("with two hops, later kernels take turns with back-propagation") {
   // Five units. Unit i is encoded after its backward pass, encoded again before the pass of unit i + 2, and decoded before
   // that of unit i + 3: each message has the time of a unit. The rest follows the last pass, hop by hop.
   const StepGraph graph = build_step_graph(
-      sharded(machines(), by_tensor(ShardingStage::gradients), EightBit{}, CodecScope::two_hop), matrices(5));
+      sharded(machines(), by_tensor(ShardingStage::gradients), EightBit{}, CodecScope::machines, EightBit{}),
+      matrices(5));
   std::vector<std::string> order;
   for (const Task& task : graph.tasks)
     if (std::holds_alternative<ComputeWork>(task.work) && task.phase != Phase::forward) order.push_back(task.name);
@@ -179,19 +210,24 @@ TEST_CASE("with two hops, later kernels take turns with back-propagation") {
                                           "encode 1/5",  //
                                           "backward 2/5",
                                           "encode 2/5",  //
+                                          "decode and add 1/5",
                                           "encode again 1/5",
                                           "backward 3/5",
                                           "encode 3/5",  //
+                                          "decode and add 2/5",
                                           "encode again 2/5",
                                           "decode 1/5",
                                           "backward 4/5",
                                           "encode 4/5",  //
+                                          "decode and add 3/5",
                                           "encode again 3/5",
                                           "decode 2/5",
                                           "backward 5/5",
                                           "encode 5/5",  //
+                                          "decode and add 4/5",
                                           "encode again 4/5",
                                           "decode 3/5",
+                                          "decode and add 5/5",
                                           "encode again 5/5",
                                           "decode 4/5",
                                           "decode 5/5",  //
@@ -264,14 +300,16 @@ TEST_CASE("the second copy and the error of second sums take memory") {
   // Each worker keeps the error of its gradient, and with two hops that of its quarter of the machine's sum.
   scenario.compressor = EightBit{.error_feedback = true};
   CHECK(worker_memory(scenario, w).feedback == 8_MB);
-  scenario.codec.scope = CodecScope::two_hop;
+  scenario.codec.scope = CodecScope::machines;
+  scenario.inner_compressor = scenario.compressor;
   CHECK(worker_memory(scenario, w).feedback == 10_MB);
 }
 
 TEST_CASE("codes of parameters and second sums are other trainings, a second copy is not") {
   WorkloadTable table;
-  const auto of = [&](const ShardedStrategy& strategy, CodecScope scope = CodecScope::workers) {
-    Scenario scenario = sharded(machines(), strategy, EightBit{}, scope);
+  const auto of = [&](const ShardedStrategy& strategy, CodecScope scope = CodecScope::workers,
+                      const Compressor& inner = NoCompressor{}) {
+    Scenario scenario = sharded(machines(), strategy, EightBit{}, scope, inner);
     scenario.workload = std::make_shared<const WorkloadTable>(table);
     return scenario;
   };
@@ -279,8 +317,10 @@ TEST_CASE("codes of parameters and second sums are other trainings, a second cop
   ShardedStrategy copy, codes;
   copy.backward_group_size = 4;
   codes.quantized_gather = QuantizedGather{};
-  const Scenario a = of(plain), b = of(copy), c = of(codes), d = of(plain, CodecScope::two_hop);
+  const Scenario a = of(plain), b = of(copy), c = of(codes), d = of(plain, CodecScope::machines),
+                 e = of(plain, CodecScope::machines, EightBit{});
   CHECK(differences_in_training({&a, &b}).empty());
   CHECK(differences_in_training({&a, &c}) == std::vector<std::string>{"types of numbers"});
   CHECK(differences_in_training({&a, &d}) == std::vector<std::string>{"compressor"});
+  CHECK(differences_in_training({&d, &e}) == std::vector<std::string>{"compressor"});
 }

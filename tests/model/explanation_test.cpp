@@ -462,6 +462,29 @@ TEST_CASE("compressing between machines alone is another training, where there a
   CHECK(offered({{"/cluster/topology", {{"kind", "star"}}, "--set", ""}}) == 0);
 }
 
+TEST_CASE("other methods inside machines are other trainings") {
+  const auto offered = [](const char* compressor, const char* scope, const char* inner) {
+    const auto changes = changes_of(study_of(kTrained, {{"/compressor", compressor, "--set", ""},
+                                                        {"/codec", {{"scope", scope}}, "--set", ""},
+                                                        {"/inner_compressor", inner, "--set", ""}})
+                                        .points.front()
+                                        .scenario,
+                                    ChangeOf::training);
+    std::set<std::string> found;
+    for (const auto& [name, value] : changes)
+      if (const std::size_t at = name.find(" @ /inner_compressor"); at != std::string::npos)
+        found.insert(name.substr(0, at) + ": " + value["kind"].get<std::string>());
+    return found;
+  };
+  using Names = std::set<std::string>;
+  const std::string as_is = "sums inside machines as they are: none", halves = "sums inside machines in fp16: fp16";
+  CHECK(offered("signsgd", "machines", "none") == Names{halves, "signsgd inside machines, too: signsgd"});
+  CHECK(offered("signsgd", "machines", "fp16") == Names{as_is, "signsgd inside machines, too: signsgd"});
+  CHECK(offered("powersgd", "machines", "8-bit") == Names{as_is, halves});  // factors cannot be cut in parts
+  CHECK(offered("signsgd", "workers", "none") == Names{"compressed inside machines, and again between them: signsgd"});
+  CHECK(offered("powersgd", "workers", "none").empty());
+}
+
 TEST_CASE("one compressor for all tensors, and small tensors as they are, are other trainings") {
   const auto of = [](std::vector<Override> changes) {
     return changes_of(study_of(kTrained, changes).points.front().scenario, ChangeOf::training);

@@ -190,7 +190,7 @@ TEST_CASE("sums inside machines in fp16: half the bytes, and casts before and af
   const double codec = time(encode_kernels(share)) + time(decode_kernels(share, 2));
   const double casts = 2 * (10e-6 + 6e6 / 1e11) + 2 * (10e-6 + 1.5e6 / 1e11), inside = 2 * 3e-6 + 1.5e6 * 0.1e-9;
   Scenario scenario = summed(top_k, by_tensor());
-  scenario.codec.inner_dtype = Dtype::fp16;
+  scenario.inner_compressor = Fp16{};
   require_close(0.026 + inside + codec + casts + between(20000) + inside, step_time(scenario, matrices(1, 20_ms)), 1e-9,
                 "all-reduce");
   // One machine alone sums in that type: a ring of four, 2 · 3 rounds of a quarter of 2 MB.
@@ -200,7 +200,7 @@ TEST_CASE("sums inside machines in fp16: half the bytes, and casts before and af
   // Local SGD averages in that type, too.
   const Scenario local = summed(top_k, LocalSgdStrategy{.steps = 1, .collective = ring_choice()});
   Scenario narrow = local;
-  narrow.codec.inner_dtype = Dtype::fp16;
+  narrow.inner_compressor = Fp16{};
   require_close(step_time(local, matrices(1, 20_ms)) + casts - 2 * (kInside - inside),
                 step_time(narrow, matrices(1, 20_ms)), 1e-9, "local SGD");
   // Servers that send sums back: the same casts. Parameters, else, come back in their own type, without a cast.
@@ -210,10 +210,93 @@ TEST_CASE("sums inside machines in fp16: half the bytes, and casts before and af
     server.two_way = two_way;
     const Scenario plain = summed(top_k, server);
     Scenario cast = plain;
-    cast.codec.inner_dtype = Dtype::fp16;
+    cast.inner_compressor = Fp16{};
     const double saved = (two_way ? 2 : 1) * (kInside - inside) - (two_way ? 1 : 0.5) * casts;
     require_close(step_time(plain, matrices(1, 20_ms)) - saved, step_time(cast, matrices(1, 20_ms)), 1e-9,
                   two_way ? "two-way" : "one-way");
+  }
+}
+
+TEST_CASE("another method inside machines: messages are decoded, added and encoded again on both sides") {
+  // 8-bit inside, top-k between. Inside, an all-to-all of 1,000,004 B takes three rounds and moves 3/4 of it. Each worker
+  // adds four parts of 250,000 elements. Top-k sends 20,000 B of the sum. Four messages of 250,004 B are gathered by doubling.
+  const TopK top_k{.ratio = 0.01};
+  const EightBit codes{.error_feedback = true};
+  const Tensor whole{{1000000}}, quarter{{250000}};
+  const CodecPlan share = make_plan(top_k, quarter), inner = make_plan(codes, whole),
+                  of_share = make_plan(codes, quarter);
+  const double outer = time(encode_kernels(share)) + time(decode_kernels(share, 2)),
+               encode = time(encode_kernels(inner)) + time(inner.remember), add = time(sum_kernels(of_share, 4)),
+               again = time(encode_kernels(of_share)) + time(of_share.remember), decode = time(sum_kernels(inner, 1));
+  const double there = 3 * 3e-6 + 0.75 * 1000004 * 0.1e-9, back = 2 * 3e-6 + 3 * 250004 * 0.1e-9;
+  Scenario scenario = summed(top_k, by_tensor());
+  scenario.inner_compressor = codes;
+  const Workload w = matrices(1, 20_ms);
+  require_close(0.026 + encode + there + add + outer + between(20000) + again + back + decode, step_time(scenario, w),
+                1e-9, "all-reduce");
+  CHECK(build_step_graph(scenario, w).payload == 1020004_B);
+  // Servers that send sums back: each message of 20,000 B is decoded alone, and theirs, too.
+  ParameterServerStrategy server;
+  server.sum_in_machine = true;
+  server.two_way = true;
+  const Scenario plain = summed(top_k, server);
+  Scenario with_servers = plain;
+  with_servers.inner_compressor = codes;
+  require_close(step_time(plain, w) + encode + there + add + again + back + decode - 2 * kInside,
+                step_time(with_servers, w), 1e-9, "servers");
+  // Parameters come back as they are.
+  std::get<ParameterServerStrategy>(with_servers.strategy).two_way = false;
+  server.two_way = false;
+  require_close(step_time(summed(top_k, server), w) + encode + there + add - kInside, step_time(with_servers, w), 1e-9,
+                "one way");
+  // Local SGD compresses its averages alike.
+  const LocalSgdStrategy local{.steps = 3, .collective = ring_choice()};
+  scenario.strategy = local;
+  require_close(step_time(summed(top_k, local), w) + (encode + there + add + again + back + decode - 2 * kInside) / 3,
+                step_time(scenario, w), 1e-9, "local SGD");
+}
+
+TEST_CASE("one machine alone has the messages of the inner method") {
+  // 8-bit among four workers, as by carrier all-to-all; then top-k has no messages.
+  const EightBit codes{};
+  const CodecPlan whole = make_plan(codes, Tensor{{1000000}}), quarter = make_plan(codes, Tensor{{250000}});
+  Scenario scenario = summed(TopK{.ratio = 0.01}, by_tensor(), 4);
+  scenario.inner_compressor = codes;
+  const double kernels = time(encode_kernels(whole)) + time(sum_kernels(quarter, 4)) + time(encode_kernels(quarter)) +
+                         time(sum_kernels(whole, 1));
+  require_close(0.026 + kernels + 3 * 3e-6 + 0.75 * 1000004 * 0.1e-9 + 2 * 3e-6 + 3 * 250004 * 0.1e-9,
+                step_time(scenario, matrices(1, 20_ms)), 1e-9, "all-reduce");
+}
+
+TEST_CASE("tensors that stay whole go along with the inner method's messages") {
+  // A bias of 1000 elements beside the matrix, in one bucket: 4000 B more on each way. Four quarters of it are added, which
+  // reads 4000 B and writes 1000 B. Between machines it is summed by a ring of two: 500 B twice.
+  const TopK top_k{.ratio = 0.01};
+  const EightBit codes{};
+  Workload w = matrices(1, 20_ms);
+  Scenario scenario = summed(top_k, AllReduceStrategy{ring_choice(), {}, Carrier::sum_or_gather});
+  scenario.inner_compressor = codes;
+  scenario.codec.min_elements = 2000;
+  const double before = step_time(scenario, w);
+  w.gradients.push_back({"bias", 1000, 4_kB, {}, {1000}});
+  w.gradient_bytes += 4_kB;
+  require_close(before + 0.75 * 4000 * 0.1e-9 + 10e-6 + 5000 / 1e11 + 2 * between(500) + 0.75 * 4000 * 0.1e-9,
+                step_time(scenario, w), 1e-9, "step");
+}
+
+TEST_CASE("the inner method encodes a bucket before the next backward task, or after all of them") {
+  // Encoding inside takes 1 ns/B: 4 ms of each of two buckets, 10 ms apart. A sum of 1 MB inside takes S = 81 us. Between
+  // machines, messages of 4.9 MB of a share by a ring of two take M = 19.626 ms. The first bucket is encoded at 19 ms, or
+  // after back-propagation, at 29 ms. The link is busy from then on: S, M, S, M and two gatherings.
+  const RatioCompressor inner{4.0, 1_ns_per_B, {}}, outer{1 / 4.9, {}, {}};
+  Scenario scenario = summed(outer, by_tensor());
+  scenario.inner_compressor = inner;
+  const double sum = 2 * 3e-6 + 0.75e6 * 0.1e-9, message = 2 * between(2450000);
+  // The share is encoded again before it is gathered: 1 ms, the first one's while the second one is sent.
+  for (const bool overlap : {true, false}) {
+    scenario.codec.overlap = overlap;
+    require_close((overlap ? 0.019 : 0.029) + 2 * (sum + message) + 0.001 + sum + 0.001,
+                  step_time(scenario, matrices(2, 10_ms)), 1e-9, overlap ? "beside" : "after");
   }
 }
 
@@ -224,7 +307,7 @@ TEST_CASE("a cast is between two backward tasks, and its sum beside the second o
   const double cast = 10e-6 + 6e6 / 1e11, share_cast = 10e-6 + 1.5e6 / 1e11, inside = 2 * 3e-6 + 1.5e6 * 0.1e-9,
                encode = time(encode_kernels(share)) + share_cast, decode = time(decode_kernels(share, 2)) + share_cast;
   Scenario scenario = summed(top_k, by_tensor());
-  scenario.codec.inner_dtype = Dtype::fp16;
+  scenario.inner_compressor = Fp16{};
   // The first bucket's sum ends at 15.2 ms, beside the second backward task. It is encoded after the second one's cast,
   // and sent after the second one's sum. The second one is encoded then, and sent while the first one is decoded. The
   // first one is gathered while the second one is decoded.

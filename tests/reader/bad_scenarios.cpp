@@ -855,6 +855,11 @@ void add_compressors(std::vector<BadScenario>& rows) {
     scenario["codec"]["scope"] = scope;
     return scenario.dump();
   };
+  const auto inside = [&](const char* inner, const char* scope = "machines") {
+    Json scenario = Json::parse(between_machines(R"({"kind": "all-reduce"})", scope));
+    scenario["inner_compressor"] = json(inner);
+    return scenario.dump();
+  };
   const auto under = [&](const char* compressor, const char* kind) {
     return with(compressor, {{"/strategy", strategy(kind)}});
   };
@@ -926,10 +931,6 @@ void add_compressors(std::vector<BadScenario>& rows) {
           {"compressed inside sharding groups",
            under(R"({"kind": "8-bit"})", R"({"kind": "sharded", "group_size": 4})"), "/strategy/group_size",
            "4 with a compressor, on machines of 1", "null: each worker is a machine"},
-          {"two hops of all-reduce",
-           good_scenario({{"/compressor", json(R"({"kind": "8-bit"})")},
-                          {"/codec", json(R"({"device": "v100-datasheet", "scope": "two-hop"})")}}),
-           "/codec/scope", "\"two-hop\" with strategy all-reduce", "\"workers\" or \"machines\""},
           {"codes that share the GPU",
            good_scenario({{"/codec", json(R"({"device": "v100-datasheet", "sharing": "fair"})")},
                           {"/evaluation", json(R"({"evaluator": "replay"})")},
@@ -1065,22 +1066,16 @@ void add_compressors(std::vector<BadScenario>& rows) {
                           {"/strategy", strategy(R"({"kind": "pipelined", "segments": 2})")},
                           {"/codec", json(R"({"device": "v100-datasheet", "min_elements": 10})")}}),
            "/codec/min_elements", "10 with 2 segments", "inside a tensor"},
-          {"narrow sums without sums",
-           good_scenario({{"/compressor", json(R"({"kind": "fp16"})")},
-                          {"/codec", json(R"({"device": "v100-datasheet", "inner_dtype": "bf16"})")}}),
-           "/codec/inner_dtype", "\"bf16\" with scope workers", "null: only scope machines"},
-          {"narrow sums of narrow gradients",
-           good_scenario(
-               {{"/compressor", json(R"({"kind": "fp16"})")},
-                {"/workload/dtype", "fp16"},
-                {"/codec", json(R"({"device": "v100-datasheet", "scope": "machines", "inner_dtype": "bf16"})")}}),
-           "/codec/inner_dtype", "\"bf16\" with gradients in fp16", "a narrower type, or null"},
-          {"narrow sums of sharded state",
-           good_scenario(
-               {{"/compressor", json(R"({"kind": "8-bit"})")},
-                {"/strategy", strategy(R"({"kind": "sharded"})")},
-                {"/codec", json(R"({"device": "v100-datasheet", "scope": "machines", "inner_dtype": "bf16"})")}}),
-           "/codec/inner_dtype", "\"bf16\" with strategy sharded", "null: its sums have /strategy/reduce_dtype"},
+          {"a method inside machines that nobody sums", inside(R"("fp16")", "workers"), "/inner_compressor/kind",
+           "\"fp16\" with codec scope workers", "\"none\": only scope machines", "set /codec/scope to machines"},
+          {"factors inside machines", inside(R"("powersgd")"), "/inner_compressor/kind", "\"powersgd\"",
+           "which can be cut in parts"},
+          {"messages of unknown size inside machines", inside(R"("dgc")"), "/inner_compressor/kind", "\"dgc\"",
+           "one message of known size"},
+          {"local steps inside machines", inside(R"({"kind": "qsparse-local-sgd", "local_steps": 2})"),
+           "/inner_compressor/local_steps", "2", "1: local steps belong to /compressor"},
+          {"a fault of the method inside machines", inside(R"({"kind": "top-k", "ratio": 2})"),
+           "/inner_compressor/ratio", "2", "1"},
           {"sums in machines of a pipeline", between_machines(R"({"kind": "pipelined"})"), "/codec/scope",
            "\"machines\" with strategy pipelined", "\"workers\""},
           {"servers of each worker's messages, compressed between machines",
@@ -1535,10 +1530,11 @@ void add_rules(std::vector<BadScenario>& rows) {
            with_strategy(R"({"kind": "gossip", "asynchronous": true, "graph": "one-peer-hypercube"})"),
            "/strategy/graph", "\"one-peer-hypercube\" of 8 workers, asynchronous",
            "a graph that does not change by step"},
-          {"compressed pairs",
+          {"pairs that send some elements",
            good_scenario({{"/strategy", json(R"({"kind": "gossip", "asynchronous": true})")},
-                          {"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}}),
-           "/compressor", "a compressor with asynchronous gossip", "none: pairs average whole parameters"},
+                          {"/compressor", json(R"({"kind": "top-k"})")},
+                          {"/codec", json(R"({"device": "v100-datasheet"})")}}),
+           "/compressor/kind", "\"top-k\" with asynchronous gossip", "a message has every element"},
           {"pairs by equations",
            good_scenario({{"/strategy", json(R"({"kind": "gossip", "asynchronous": true})")},
                           {"/evaluation/evaluator", "equations"}}),

@@ -208,7 +208,6 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   if (gossip && gossip->asynchronous) gossip->graph = NeighbourGraph::ring;
   if (((servers || gossip) && two_stages) || (gossip && gossip->asynchronous)) compressor = NoCompressor{};
   if (servers || gossip || std::holds_alternative<PipelinedStrategy>(strategy)) codec.scope = CodecScope::workers;
-  if (!sharded && codec.scope == CodecScope::two_hop) codec.scope = CodecScope::machines;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
     x->local_steps = 1;
 }
@@ -355,10 +354,8 @@ Scenario random_scenario() {
     mend(benchmark->collective, {automatic, ring, recursive_doubling});
     benchmark->size = std::max(benchmark->size, Bytes(65536));  // a byte for each of the most segments
   }
-  if (auto& inner = s.codec.inner_dtype; s.codec.scope != CodecScope::machines ||
-                                         std::holds_alternative<ShardedStrategy>(s.strategy) ||
-                                         (inner && size_of(*inner) >= size_of(s.workload->dtype)))
-    inner.reset();
+  if (s.codec.scope == CodecScope::machines && coin())
+    s.inner_compressor = coin() ? Compressor(Fp16{}) : EightBit{.packing = random_value<Packing>({})};
   return s;
 }
 

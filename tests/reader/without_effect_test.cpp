@@ -368,7 +368,7 @@ std::vector<Case> cases() {
        "strategy sharded encodes a unit when it is reduced", both(top_k, none)},
       {"/codec/scope", "machines", none, "nothing is compressed", top_k},
       {"/codec/scope", "machines", both(plain_star, top_k), "each worker is a machine", top_k},
-      {"/codec/inner_dtype", "fp16", both(none, {{"/codec/scope", "machines"}}), "nothing is compressed",
+      {"/inner_compressor", "fp16", both(none, {{"/codec/scope", "machines"}}), "nothing is compressed",
        both(top_k, {{"/codec/scope", "machines"}})},
       {"/codec/min_elements", 600000, none, "nothing is compressed", top_k},
       {"/codec/min_elements",

@@ -119,16 +119,17 @@ TEST_CASE("compressed between machines: replay equals equations") {
         add(p, 4, LocalSgdStrategy{.steps = 3, .grouping = grouping, .fragments = 2, .averaging_steps = 2}, compressor,
             "fragments between machines");
       }
-  // With sums inside machines in a narrower type, and casts.
+  // With another method inside machines.
   for (const bool overlap : {false, true})
     for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
       for (const int p : {4, 8}) {
         add(p, 1, AllReduceStrategy{.exchange = {.grouping = grouping, .overlap = overlap}}, PowerSgd{.rank = 2},
             "fp16");
-        cases.back().scenario.codec.inner_dtype = Dtype::fp16;
+        cases.back().scenario.inner_compressor = Fp16{};
         add(p, 1, LocalSgdStrategy{.steps = 3, .grouping = grouping, .averaging_steps = overlap ? 1 : 0}, TopK{},
             "fp16");
-        cases.back().scenario.codec.inner_dtype = Dtype::bf16;
+        cases.back().scenario.inner_compressor = EightBit{.error_feedback = true};
+        cases.back().scenario.codec.overlap = overlap;
       }
   for (const Carrier carrier : {Carrier::all_to_all, Carrier::all_to_all_once, Carrier::in_collective})
     for (const int p : {4, 8, 12})
@@ -194,9 +195,11 @@ TEST_CASE("servers of compressed sums of machines: replay equals equations") {
         Case one =
             between_machines(coded(p, servers, compressor, fmt::format("sums before servers, two-way {}", two_way)));
         cases.push_back(one);
-        one.scenario.codec.inner_dtype = Dtype::fp16;
-        one.what += ", sums in fp16";
-        cases.push_back(one);
+        for (const Compressor& inner : {Compressor(Fp16{}), Compressor(EightBit{}), Compressor(TopK{})}) {
+          cases.push_back(one);
+          cases.back().scenario.inner_compressor = inner;
+          cases.back().what += fmt::format(", {} inside", name_of(inner));
+        }
       }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
@@ -207,7 +210,7 @@ TEST_CASE("servers of compressed sums, part by part: the equations are near") {
   for (const bool two_way : {false, true})
     for (const bool priority : {false, true})
       for (const bool duplex : {false, true})
-        for (const std::optional<Dtype> inner : {std::optional<Dtype>{}, std::optional(Dtype::bf16)}) {
+        for (const Compressor& inner : {Compressor(NoCompressor{}), Compressor(Fp16{}), Compressor(EightBit{})}) {
           const ParameterServerStrategy servers{
               .shards = 2,
               .two_way = two_way,
@@ -216,7 +219,7 @@ TEST_CASE("servers of compressed sums, part by part: the equations are near") {
               .exchange = {.grouping = Grouping::per_tensor, .priority = priority, .partition = 1_MB}};
           Case one = between_machines(coded(
               8, servers, OneBit{}, fmt::format("two-way {}, priority {}, duplex {}", two_way, priority, duplex)));
-          one.scenario.codec.inner_dtype = inner;
+          one.scenario.inner_compressor = inner;
           cases.push_back(one);
         }
   for (const Comparison& answer : evaluate_both(cases))
@@ -225,13 +228,15 @@ TEST_CASE("servers of compressed sums, part by part: the equations are near") {
 
 TEST_CASE("sharded state, compressed: replay equals equations") {
   std::vector<Case> cases;
-  const auto add = [&](int p, ShardedStrategy strategy, const Compressor& compressor, CodecScope scope,
-                       int passes = 1) {
+  const auto add = [&](int p, ShardedStrategy strategy, const Compressor& compressor, CodecScope scope, int passes = 1,
+                       const Compressor& inner = NoCompressor{}) {
     Case one = coded(p, strategy, compressor,
                      fmt::format("{}, {}, codes {}, {}", name_of(strategy.stage), name_of(strategy.exchange.grouping),
                                  strategy.quantized_gather.has_value(), name_of(scope)));
     one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
     one.scenario.codec.scope = scope;
+    one.scenario.inner_compressor = inner;
+    one.what += fmt::format(", {} inside", name_of(inner));
     if (passes > 1) one.scenario = accumulating(one.scenario, passes);
     cases.push_back(std::move(one));
   };
@@ -239,19 +244,23 @@ TEST_CASE("sharded state, compressed: replay equals equations") {
                                        ShardingStage::parameters};
   for (const Compressor& compressor : methods()) {
     const CompressorTraits traits = traits_of(compressor, Dtype::fp32);
-    const bool in_parts =
-        traits.stages == 1 && !works_on_matrices(compressor) && (traits.summable || traits.one_gathered_message);
+    const bool in_parts = is_cut_in_parts(compressor, traits);
     for (const ShardingStage stage : kStages)
       for (const bool overlap : {true, false})
         for (const int p : {1, 4, 8, 12}) {
           const ShardedStrategy strategy{.stage = stage,
                                          .exchange = {.grouping = Grouping::per_tensor, .overlap = overlap}};
           if (in_parts)
-            for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop})
+            for (const CodecScope scope : {CodecScope::workers, CodecScope::machines})
               add(p, strategy, compressor, scope);
+          for (const Compressor& inner : {compressor, Compressor(Fp16{})})
+            if (in_parts && !std::holds_alternative<QsparseLocalSgd>(inner))
+              add(p, strategy, compressor, CodecScope::machines, 1, inner);
           ShardedStrategy groups = strategy;
           groups.group_size = 4;
-          if (p >= 8) add(p, groups, compressor, CodecScope::machines);
+          if (p < 8) continue;
+          add(p, groups, compressor, CodecScope::machines);
+          add(p, groups, compressor, CodecScope::machines, 1, EightBit{});
         }
   }
   for (const ShardingStage stage : kStages)
@@ -265,8 +274,9 @@ TEST_CASE("sharded state, compressed: replay equals equations") {
           add(12, strategy, NoCompressor{}, CodecScope::workers, passes);
           strategy.reduce_after = ReduceAfter::every_pass;
           strategy.reduce_dtype = Dtype::bf16;
-          for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop})
+          for (const CodecScope scope : {CodecScope::workers, CodecScope::machines})
             add(12, strategy, EightBit{}, scope, passes);
+          add(12, strategy, EightBit{}, CodecScope::machines, passes, Qsgd{});
         }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
@@ -312,10 +322,13 @@ TEST_CASE("compressors of tensors by name: replay equals equations") {
       add(coded(p, PipelinedStrategy{}, main, "pipelined"), other);
     }
   for (const int p : {4, 8, 12})
-    for (const CodecScope scope : {CodecScope::workers, CodecScope::machines, CodecScope::two_hop}) {
+    for (const auto& [scope, inner] : {std::pair{CodecScope::workers, Compressor(NoCompressor{})},
+                                       {CodecScope::machines, NoCompressor{}},
+                                       {CodecScope::machines, EightBit{}}}) {
       const auto on_machines = [&](Case one) {
         one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
         one.scenario.codec.scope = scope;
+        one.scenario.inner_compressor = inner;
         return one;
       };
       add(on_machines(coded(p, ShardedStrategy{.exchange = {.grouping = Grouping::per_tensor}}, codes,
@@ -324,7 +337,6 @@ TEST_CASE("compressors of tensors by name: replay equals equations") {
       add(on_machines(coded(p, ShardedStrategy{.exchange = {.grouping = Grouping::per_tensor}}, codes,
                             fmt::format("sharded, both gathered, {}", name_of(scope)))),
           gathered);
-      if (scope == CodecScope::two_hop) continue;
       for (const Carrier carrier : {Carrier::automatic, Carrier::all_to_all, Carrier::all_to_all_once}) {
         AllReduceStrategy strategy;
         strategy.carrier = carrier;

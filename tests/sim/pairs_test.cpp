@@ -9,6 +9,7 @@
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -100,6 +101,29 @@ TEST_CASE("bytes and memory of pairs") {
   // Its own parameters and those of one neighbour, for four neighbours too.
   const Scenario torus = pairs(16, 1_Gbps, {.graph = NeighbourGraph::torus, .asynchronous = true});
   CHECK(worker_memory(torus, make_workload(*torus.workload)).parameters == 20_MB);
+}
+
+TEST_CASE("pairs that send codes") {
+  // 2.5 million elements by a byte each, and a scale, at 1 Gb/s: 20 ms and 32 ns after 1 ms. Kernels launch in 10 us, and
+  // move 100 GB/s. At last, three vectors of 10 MB are read and one is written.
+  const CodecRates rates{{10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, {}};
+  const CodecPlan plan = make_plan(EightBit{}, Tensor{{2500000}});
+  const Seconds encode = price(plan.stages.front().encode, rates),
+                decode = 2.0 * price(sum_kernels(plan, 1), rates) + 10_us + 40_MB / BytesPerSecond(1e11);
+  Scenario scenario = pairs(2, 1_Gbps, kAfter);
+  scenario.compressor = EightBit{};
+  scenario.codec.device = device_of(rates.all.launch, rates.all.bandwidth, rates.all.peak);
+  const Seconds computing = 21_ms + encode + decode;
+  require_close(mean({computing + 1_ms + 2500004_B / 1_Gbps, computing}), step(scenario), 2e-3, "after the gradient");
+  // Beside the gradient: encoding begins the step, and the exchange ends with the 20 ms that follow it, or later.
+  scenario.strategy = kPairs;
+  require_close(mean({encode + 1_ms + 2500004_B / 1_Gbps + decode + 1_ms, computing}), step(scenario), 2e-3, "beside");
+  CHECK(worker_memory(scenario, make_workload(*scenario.workload)).parameters == 20_MB);
+  // Ratio 4 at 1 ns/B: 10 ms before and after; 2.5 MB are sent and added at 1 ns/B.
+  scenario.compressor = RatioCompressor{4.0, 1_ns_per_B, 1_ns_per_B};
+  scenario.strategy = kAfter;
+  scenario.cluster.reduction_cost = 1_ns_per_B;
+  require_close(mean({41_ms + 1_ms + 20_ms + 2.5_ms, 41_ms}), step(scenario), 2e-3, "ratio");
 }
 
 TEST_CASE("a worker answers one at a time") {
