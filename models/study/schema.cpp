@@ -209,6 +209,8 @@ Json schema_of(const Limits& limits, const Place& place, const T& by_default) {
       meanings.push_back(choice.meaning);
     }
     return names_schema(names, meanings, place);
+  } else if constexpr (std::is_same_v<T, Part<Compressor>>) {
+    return part_choice<Compressor>({"compressor", place.definitions});  // inner_compressor has the same definition
   } else if constexpr (kIsPart<T>) {
     return part_choice<decltype(T::value)>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
