@@ -197,8 +197,10 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           .round =
               [at](int r) {
                 Round round;
-                for (int place = std::max(0, r - at.segments + 1); place <= std::min(r, at.places - 1); ++place)
-                  pass(at, place, r - place, round);
+                const int first = std::max(0, r - at.segments + 1), last = std::min(r, at.places - 1);
+                // A place has at most an edge of each machine in each tree.
+                round.reserve(2 * static_cast<std::size_t>(at.pairs) * at.machines * (last - first + 1));
+                for (int place = first; place <= last; ++place) pass(at, place, r - place, round);
                 return round;
               },
           // While the pipeline is full, every edge passes one segment in each direction.

@@ -80,7 +80,7 @@ class ExchangeChanges {
       everywhere.shards = s_.cluster.workers;
       changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
     }
-    if (x.sum_in_machine && summed_workers(s_) > 1) inner_methods();
+    inner_methods();
     if (synchronous && !x.sum_in_machine && machine_group(s_) && host_costs(s_.cluster).workers_of_machine > 1)
       sums(here);
     AllReduceStrategy all_reduce{.exchange = x.exchange};
@@ -142,6 +142,7 @@ class ExchangeChanges {
     if (x.quantized_gather) changes_.add(kTraining, "parameters gathered as they are", here, &X::quantized_gather, {});
     else changes_.add(kTraining, "parameters gathered in 8 bits", here, &X::quantized_gather, QuantizedGather{});
     if (group == workers) scopes();
+    else inner_methods();
     const Dtype dtype = s_.workload->dtype;
     if (x.reduced_over(dtype) > 1)
       changes_.add(kTraining, fmt::format("gradients reduced in {}", name_of(dtype)), here, &X::reduce_dtype, {});
@@ -332,8 +333,9 @@ class ExchangeChanges {
            is_cut_in_parts(method, traits_of(method, s_.workload->dtype));
   }
 
-  /// Messages inside machines by another method.
+  /// Messages inside machines by another method, where there are some beside a compressor's.
   void inner_methods() {
+    if (summed_workers(s_.codec, s_.compressor, s_.cluster) == 1) return;
     const Compressor& now = s_.inner_compressor;
     const auto offer = [&](std::string what, const Compressor& inner) {
       if (inner != now) changes_.add(kTraining, std::move(what), {{"/inner_compressor", write_value(inner)}});
@@ -345,10 +347,10 @@ class ExchangeChanges {
 
   /// Sums are compressed instead of each worker's gradients, or as well, which is another training.
   void scopes() {
+    inner_methods();
     const int g = host_costs(s_.cluster).workers_of_machine;
     if (std::holds_alternative<NoCompressor>(s_.compressor) || g == 1 || machine_group(s_) != g) return;
     if (s_.codec.scope == CodecScope::machines) {
-      inner_methods();
       Settings once{setting(codec_of(s_), &CodecSettings::scope, CodecScope::workers)};
       if (!std::holds_alternative<NoCompressor>(s_.inner_compressor))
         once.push_back({"/inner_compressor", write_value(Compressor{NoCompressor{}})});

@@ -59,8 +59,11 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Del
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].flows > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding))
-      first_ = std::max(first_, loads[link].first);
+    if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding) &&
+        (decisive_link_ < 0 || loads[link].first > first_)) {
+      first_ = loads[link].first;
+      decisive_link_ = static_cast<int>(link);
+    }
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= start_ * (1 - kRounding);

@@ -59,6 +59,10 @@ class RoundFlows {
   [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
   /// Whether both bounds are the same.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
+  /// A link that decides the closed form: it is the most loaded one, and its messages have the longest latency. These
+  /// messages alone take as long as the round: each has its share of this link, and meets no more on its other links.
+  /// @pre is_closed()
+  [[nodiscard]] int decisive_link() const { return decisive_link_; }
   /// The lower bound and the upper bound for any sharing of the links.
   [[nodiscard]] Seconds least(Bytes block) const;
   [[nodiscard]] Seconds most(Bytes block) const;
@@ -83,6 +87,7 @@ class RoundFlows {
   double start_ = 0.0;    ///< the longest latency before a flow
   double first_ = 0.0;    ///< the shortest latency on the most loaded link
   double load_ = 0.0;     ///< seconds per byte of a block on the most loaded link
+  int decisive_link_ = -1;
   /// A flow at its fair share of its fullest link.
   struct FairFlow {
     /// [k]: seconds per byte of a block while only flows of the k-th shortest latency or longer run; up to its own.

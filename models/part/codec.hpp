@@ -33,8 +33,8 @@ struct Choices<CodecScope> {
       Choice<CodecScope>{"workers", CodecScope::workers, "every worker compresses its own gradients"},
       Choice<CodecScope>{
           "machines", CodecScope::machines,
-          "a machine's workers first reduce-scatter their gradients as they are, or by inner_compressor. Each compresses "
-          "its share of the sum, exchanges it with those of the same share on other machines, and they gather the results "
+          "a machine's workers first reduce-scatter their gradients, as they are or by messages of inner_compressor. "
+          "Each compresses its share of the sum, exchanges it with those of the same share on other machines, and they gather the results "
           "(ByteGrad, DALL-E's PowerSGD; strategy sharded gathers none). Servers with sum_in_machine get these shares "
           "(BytePS). One machine alone sends nothing by compressor, except to servers"},
   };

@@ -9,6 +9,7 @@
 
 #include "models/report/goal.hpp"
 #include "models/report/other_trainings.hpp"
+#include "models/scenario/origins.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/text_table.hpp"
@@ -63,8 +64,8 @@ std::string value_text(const std::string& axis, const std::string& value) {
 std::vector<std::string> choices_of(const Study& study) {
   std::vector<std::string> axes = usual_alternatives(study);
   for (std::size_t i = 0; i < study.axes.size(); ++i)
-    if (study.axis_pointers[i] == "/strategy/size" || study.axis_pointers[i].starts_with("/codec"))
-      std::erase(axes, study.axes[i]);
+    for (const char* given : {"/strategy/size", "/codec/device", "/codec/slowdown"})
+      if (is_at_or_below(study.axis_pointers[i], given)) std::erase(axes, study.axes[i]);
   return axes;
 }
 

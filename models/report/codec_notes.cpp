@@ -95,7 +95,9 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
 
 void add_compressed_tensors(const Scenario& scenario, const Workload& workload, Notes& notes) {
   const CodecSettings& codec = scenario.codec;
-  if (!compresses_tensors(scenario.compressor)) return;
+  if (!compresses_tensors(scenario.compressor) &&
+      !(compresses_inside(scenario) && compresses_tensors(scenario.inner_compressor)))
+    return;
   if (may_leave_whole(codec)) {
     const auto [tensors, bytes] = text_of(count_tensors(scenario, workload, {}), workload);
     notes.push_back({NoteCode::whole_tensors, fmt::format("{} are not compressed: {}", tensors, bytes)});

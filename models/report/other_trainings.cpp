@@ -50,7 +50,8 @@ std::string sums_of(const Scenario& scenario) {
 
 /// The compression of gradients, and whether their sums are compressed again.
 std::string compression_of(const Scenario& scenario) {
-  if (!sends_compressed(scenario)) return compresses_inside(scenario) ? sums_of(scenario) : "";
+  const bool between = sends_compressed(scenario);
+  if (!between && !compresses_inside(scenario)) return "";
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const Carrier carrier = carrier_of(scenario.strategy);
   const bool recodes = any_has(scenario, is_recoded);
@@ -62,10 +63,12 @@ std::string compression_of(const Scenario& scenario) {
   std::optional<Bytes> partition;
   if (is_changed_by_parts(scenario))
     partition = server ? server->exchange.partition : all_reduce ? all_reduce->exchange.partition : std::nullopt;
-  return fmt::format("{} {} {} {} {} {} {} {}", write_value(scenario.compressor).dump(),
-                     write_value(scenario.other_compressors).dump(), again, sums_of(scenario),
-                     scenario.codec.min_elements, scenario.codec.whole_vectors,
-                     write_value(scenario.codec.whole).dump(), write_value(partition).dump());
+  const std::string methods = between ? fmt::format("{} {} {}", write_value(scenario.compressor).dump(),
+                                                    write_value(scenario.other_compressors).dump(), again)
+                                      : "";
+  return fmt::format("{} {} {} {} {} {}", methods, sums_of(scenario), scenario.codec.min_elements,
+                     scenario.codec.whole_vectors, write_value(scenario.codec.whole).dump(),
+                     write_value(partition).dump());
 }
 
 std::string types_of(const Scenario& scenario) {

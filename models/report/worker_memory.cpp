@@ -94,7 +94,10 @@ Bytes feedback_inside(const Scenario& scenario, const Workload& workload) {
   const Dtype dtype = reduced_dtype(scenario, workload);
   const double g = summed_workers(scenario.codec, scenario.compressor, scenario.cluster);
   const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  const bool gathers = servers ? servers->two_way : !std::holds_alternative<ShardedStrategy>(scenario.strategy);
+  const bool all_reduced =
+      !sends_compressed(scenario) && traits_of(scenario.inner_compressor, dtype).summable;  // by one machine alone
+  const bool gathers =
+      servers ? servers->two_way : !std::holds_alternative<ShardedStrategy>(scenario.strategy) && !all_reduced;
   Bytes compressed{};
   int kept = 0;
   for (const Gradient& gradient : workload.gradients) {

@@ -47,14 +47,14 @@ class CompressorChecker {
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
     check_inner();
-    if (!workload_ || !(compresses_tensors(compressor_) || compresses_tensors(s_.inner_compressor))) return;
+    const bool inside = compresses_inside(s_) && compresses_tensors(s_.inner_compressor);
+    if (!workload_ || !(compresses_tensors(compressor_) || inside)) return;
     if (!device_of_codec(s_))
       fault("/codec/device", "nothing, and the workload has no device profile",
             "a device profile, which prices the compressor's kernels",
             "name the GPUs: --gpu v100, or \"gpu\" in the cluster; or a \"device\" in \"codec\"");
-    if (!compresses_tensors(compressor_)) return;
     check_whole();
-    tensors();
+    if (compresses_tensors(compressor_)) tensors();
   }
 
  private:
@@ -144,17 +144,21 @@ class CompressorChecker {
   void check_inner() {
     const Compressor& inner = s_.inner_compressor;
     if (std::holds_alternative<NoCompressor>(inner)) return;
-    const std::string kind = fmt::format("\"{}\"", name_of(inner));
+    const std::string kind = fmt::format("\"{}\" as inner_compressor", name_of(inner));
+    if (islands_of(s_.strategy))
+      return fault("/inner_compressor", fmt::format("{}, with islands", kind),
+                   "\"none\": islands compress between each other alone");
     if (s_.codec.scope != CodecScope::machines)
-      return fault("/inner_compressor/kind", fmt::format("{} with codec scope {}", kind, name_of(s_.codec.scope)),
+      return fault("/inner_compressor", fmt::format("{}, with codec scope {}", kind, name_of(s_.codec.scope)),
                    "\"none\": only scope machines sends messages inside machines alone",
-                   "set /codec/scope to machines");
+                   "set /codec/scope to machines, or inner_compressor to none");
     const CompressorTraits traits = traits_of(inner, workload_ ? workload_->dtype : Dtype::fp32);
     if (!is_cut_in_parts(inner, traits))
       return fault(
-          "/inner_compressor/kind", kind,
+          "/inner_compressor", kind,
           "a method with one message of known size, which can be cut in parts: each worker of a machine decodes "
-          "its share of the sum");
+          "its share of the sum",
+          "such as fp16, 8-bit or top-k");
     if (const auto* local = std::get_if<QsparseLocalSgd>(&inner); local && local->local_steps > 1)
       return fault("/inner_compressor/local_steps", fmt::format("{}", local->local_steps),
                    "1: local steps belong to /compressor");

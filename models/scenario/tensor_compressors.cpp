@@ -57,7 +57,8 @@ std::vector<const Compressor*> compressors_of(const Scenario& scenario) {
 }
 
 std::vector<const Compressor*> all_compressors_of(const Scenario& scenario) {
-  std::vector<const Compressor*> all = compressors_of(scenario);
+  std::vector<const Compressor*> all;
+  if (sends_compressed(scenario)) all = compressors_of(scenario);
   if (compresses_inside(scenario)) all.push_back(&scenario.inner_compressor);
   return all;
 }

@@ -31,7 +31,7 @@ std::string other_compressor_pointer(std::size_t i);
 
 /// The scenario's compressor, then the others.
 std::vector<const Compressor*> compressors_of(const Scenario& scenario);
-/// These, and the inner compressor, if it compresses.
+/// Those whose messages are sent, and the inner compressor, if it compresses.
 std::vector<const Compressor*> all_compressors_of(const Scenario& scenario);
 
 /// A tensor's place in that list. The first of `others` with a pattern for its name has it, otherwise the scenario's

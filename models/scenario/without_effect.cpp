@@ -214,12 +214,16 @@ std::string framework(const Scenario& s) {
 bool gathers(const Scenario& s) {
   if (const auto* benchmark = strategy_of<CollectiveBenchmark>(s)) return benchmark->operation == Operation::all_gather;
   if (strategy_of<ShardedStrategy>(s) || islands_of(s.strategy)) return true;
-  if (!compresses(s) || strategy_of<ParameterServerStrategy>(s) || strategy_of<GossipStrategy>(s) ||
-      std::holds_alternative<RatioCompressor>(s.compressor))
+  if (const auto* servers = strategy_of<ParameterServerStrategy>(s))
+    return servers->sum_in_machine && host_costs(s.cluster).workers_of_machine > 1;
+  if (!compresses(s) || strategy_of<GossipStrategy>(s)) return false;
+  if (const int g = summed_workers(s); g > 1) {
+    const Dtype dtype = s.workload ? s.workload->dtype : Dtype::fp32;
+    return g < s.cluster.workers || (compresses_inside(s) && !traits_of(s.inner_compressor, dtype).summable);
+  }
+  if (std::holds_alternative<RatioCompressor>(s.compressor) || carrier_of(s.strategy) == Carrier::in_collective)
     return false;
-  const Carrier carrier = carrier_of(s.strategy);
-  if (carrier == Carrier::in_collective) return false;
-  return summed_workers(s) > 1 || !s.workload || any_has(s, is_gathered);
+  return !s.workload || any_has(s, is_gathered);
 }
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 
@@ -267,7 +271,8 @@ std::string codec_scope(const Scenario& s) {
   return unless(host_costs(s.cluster).workers_of_machine > 1, "each worker is a machine");
 }
 std::string of_tensors(const Scenario& s) {
-  return std::holds_alternative<RatioCompressor>(s.compressor) && !compresses_inside(s)
+  return std::holds_alternative<RatioCompressor>(s.compressor) &&
+                 !(compresses_inside(s) && compresses_tensors(s.inner_compressor))
              ? "compressor ratio knows no tensors"
              : codec_sharing(s);
 }

@@ -176,12 +176,14 @@ namespace {
 /// The sum of one machine alone, without the scenario's compressor.
 CodedExchange exchange_inside(const GraphInput& input, const Bucket& bucket, const CollectiveChoice& choice,
                               int parts) {
-  InsideMachines inside = inside_machines(input, bucket, input.cluster.workers, parts);
+  InsideMachines inside = inside_machines(input, bucket, input.cluster.workers, parts, true);
   CodedExchange exchange{
       .stages = {}, .decode = inside.decode, .payload = inside.sum.bytes, .assumed = std::move(inside.assumed)};
   if (inside.sum.algorithm->operation == Operation::reduce_scatter)
     exchange.stages = {{inside.encode, {input.prices.decide(Operation::all_reduce, choice, inside.sum.bytes)}}};
-  else exchange.stages = {{inside.encode, {inside.sum}}, {inside.encode_share, {inside.spread}, inside.add}};
+  else
+    exchange.stages = {{inside.encode, {inside.sum}, {}, true},
+                       {inside.encode_share, {inside.spread}, inside.add, true}};
   return exchange;
 }
 
@@ -199,7 +201,7 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
                             bucket.bytes / parts, inside_groups(g, p));
     return exchange;
   }
-  const InsideMachines inside = inside_machines(input, bucket, g, parts);
+  const InsideMachines inside = inside_machines(input, bucket, g, parts, true);
   exchange.sum = inside.sum;
   exchange.spread = inside.spread;
   exchange.encode_inner = inside.encode;
@@ -255,10 +257,14 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
     ready = task;
   };
   compute("decode and add", Phase::decode, stage.sum);
-  compute("encode again", Phase::encode, stage.encode);
-  for (const CollectiveCall& call : stage.collectives)
-    ready = add_negotiated(graph, communication, numbered(name_of(call.algorithm->operation), i, parts.size()), call,
-                           negotiation, known({ready, end}));
+  compute(s > 0 && parts[i].stages[s - 1].inside && !stage.inside ? "encode" : "encode again", Phase::encode,
+          stage.encode);
+  for (const CollectiveCall& call : stage.collectives) {
+    std::string name(name_of(call.algorithm->operation));
+    if (stage.inside) name += " in machines";
+    ready = add_negotiated(graph, communication, numbered(name.c_str(), i, parts.size()), call, negotiation,
+                           known({ready, end}));
+  }
   return ready;
 }
 

@@ -17,7 +17,8 @@ namespace stepcast {
 struct CodedStage {
   Seconds encode{};
   std::vector<CollectiveCall> collectives;
-  Seconds sum{};  ///< time to decode and add messages, before encoding
+  Seconds sum{};        ///< time to decode and add messages, before encoding
+  bool inside = false;  ///< whether the collectives are inside machines, before or after those between them
 };
 
 struct CodedExchange {

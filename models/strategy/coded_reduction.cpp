@@ -45,18 +45,17 @@ CodedExchange hop_of(const GraphInput& input, const Method& method, const std::v
   return exchange;
 }
 
-/// Puts the hop of the m workers of a machine before an exchange of their shares.
+/// Puts the hop of the m workers of a machine before an exchange of their shares. Without an inner compressor, it is a
+/// stage that encodes nothing.
 void put_first(CodedExchange& exchange, const GraphInput& input, const CollectiveChoice& choice, const Bucket& unit,
                int m) {
-  if (!input.inner) {
-    exchange.sum =
+  InsideMachines inside = inside_machines(input, unit, m, 1, false);
+  if (!input.inner)
+    inside.sum =
         input.prices.decide(Operation::reduce_scatter, choice, unit.bytes, inside_groups(m, input.cluster.workers));
-    return;
-  }
-  InsideMachines inside = inside_machines(input, unit, m);
   if (exchange.stages.empty()) exchange.decode = inside.add;
   else exchange.stages.front().sum = inside.add;
-  exchange.stages.insert(exchange.stages.begin(), {inside.encode, {inside.sum}});
+  exchange.stages.insert(exchange.stages.begin(), {inside.encode, {inside.sum}, {}, true});
   exchange.payload += inside.payload;
   join_assumptions(exchange.assumed, inside.assumed);
 }

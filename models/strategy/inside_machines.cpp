@@ -24,7 +24,7 @@ std::pair<std::vector<Tensor>, Bytes> inner_tensors(const GraphInput& input, con
 
 }  // namespace
 
-InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, int g, int parts) {
+InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, int g, int parts, bool back) {
   const auto inside = [&](Operation operation, Bytes bytes) {
     return input.prices.decide(operation, {}, bytes, inside_groups(g, input.cluster.workers));
   };
@@ -38,11 +38,11 @@ InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, in
   if (const auto known = by_bytes(method.compressor)) {
     const Bytes wire = dense / known->ratio;
     return {.sum = inside(Operation::reduce_scatter, wire),
-            .spread = inside(Operation::all_gather, wire),
+            .spread = inside(Operation::all_gather, back ? wire : dense),
             .encode = dense * known->encode_cost,
             .add = dense / g * known->decode_cost,
-            .encode_share = dense / g * known->encode_cost,
-            .decode = dense * known->decode_cost,
+            .encode_share = back ? dense / g * known->encode_cost : Seconds{},
+            .decode = back ? dense * known->decode_cost : Seconds{},
             .payload = wire,
             .assumed = ""};
   }
@@ -61,11 +61,11 @@ InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, in
   again.prepare.clear();
   InsideMachines machines{
       .sum = inside(plan.summable() ? Operation::reduce_scatter : Operation::all_to_all, payload(plan) + whole),
-      .spread = inside(Operation::all_gather, payload(of_share) * g + whole),
-      .encode = codec.value_or(time(joined(encode_kernels(plan), plan.remember))),
+      .spread = inside(Operation::all_gather, back ? payload(of_share) * g + whole : dense),
+      .encode = codec.value_or(time(back ? encode_kernels(plan) : joined(encode_kernels(plan), plan.remember))),
       .add = time(add),
-      .encode_share = time(joined(encode_kernels(again), again.remember)),
-      .decode = codec ? Seconds{} : time(sum_kernels(plan, 1)),
+      .encode_share = back ? time(joined(encode_kernels(again), again.remember)) : Seconds{},
+      .decode = back && !codec ? time(decode_kernels(plan, 1)) : Seconds{},
       .payload = payload(plan) + whole,
       .assumed = ""};
   add_assumption(machines.assumed, method, plan.assumed);

@@ -11,7 +11,8 @@ namespace stepcast {
 /// all-gathered, as it is. With an inner compressor:
 ///   encode | all-to-all of the message | decode and add g parts of 1/g | ... | encode the sum of a share, with error
 ///   feedback of its own | all-gather of the g sums | decode
-/// Messages that can be summed are reduce-scattered instead. Tensors that the codec leaves whole go along as they are.
+/// Messages that can be summed are reduce-scattered instead. Tensors that the codec leaves whole go along as they are. The
+/// residual of the first encoding is updated in the last decoding, as in coded_exchange(), if there is one.
 struct InsideMachines {
   CollectiveCall sum, spread;
   Seconds encode{};        ///< before the sum
@@ -23,6 +24,7 @@ struct InsideMachines {
 };
 
 /// For one of `parts` equal parts of the bucket.
-InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, int g, int parts = 1);
+/// @param back  whether the shares are sent back as messages of the inner compressor; else as they are, or not at all
+InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, int g, int parts, bool back);
 
 }  // namespace stepcast

@@ -71,17 +71,11 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     spreads_ = one_link() ? sums_ : graph.add_stream("gather in machines");
     for (std::size_t i = 0; i < parts.size(); ++i) {
       inside_.push_back(begins_bucket(parts, i)
-                            ? inside_machines(input, buckets[parts[i].bucket], workers_of_machine_, parts[i].of)
+                            ? inside_machines(input, buckets[parts[i].bucket], workers_of_machine_, parts[i].of,
+                                              strategy.two_way)  // else parameters come back
                             : inside_.back());
       graph.payload += inside_.back().payload;
       join_assumptions(graph.assumed, inside_.back().assumed);
-      // Parameters come back as they are.
-      if (!strategy.two_way && begins_bucket(parts, i)) {
-        InsideMachines& inside = inside_.back();
-        inside.spread =
-            input.prices.decide(Operation::all_gather, {}, parts[i].bytes, inside_groups(workers_of_machine_, p));
-        inside.encode_share = inside.decode = {};
-      }
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {

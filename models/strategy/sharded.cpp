@@ -239,8 +239,8 @@ class Builder {
   void reduce_coded(int unit, TaskId after) {
     const auto at = static_cast<std::size_t>(unit);
     const CodedExchange& coded = coded_[at];
-    after = add_inside(graph_, communication_, "reduce-scatter in machines", coded.sum, at, units_.size(), {}, after);
-    if (const TaskId encode = add_codec("encode", unit, Phase::encode, coded.stages.front().encode);
+    const CodedStage& first = coded.stages.front();
+    if (const TaskId encode = add_codec(first.inside ? "encode inner" : "encode", unit, Phase::encode, first.encode);
         encode != kNoTask) {
       graph_.depend(encode, after);
       after = encode;

@@ -16,6 +16,7 @@
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/fingerprint.hpp"
 #include "models/fabric/host_specs.hpp"
+#include "models/fabric/round_flows.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
@@ -37,7 +38,23 @@ void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
-std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabric& fabric, bool goes_around) {
+/// The messages that decide how long a round takes, if a closed form tells. Otherwise it is all of them.
+Round decisive(const Round& round, Fabric& fabric) {
+  const RoundFlows flows(round, fabric);
+  if (!flows.is_closed()) return round;
+  Round messages;
+  Fabric::Route route;
+  for (const Message& message : round) {
+    route.clear();
+    fabric.append_route(message.from, message.to, route);
+    if (std::find(route.begin(), route.end(), flows.decisive_link()) != route.end()) messages.push_back(message);
+  }
+  return messages;
+}
+
+std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& all, Fabric& fabric, bool goes_around) {
+  // Where a round goes around rings, latencies are means over whole rings.
+  const Round round = goes_around ? all : decisive(all, fabric);
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});

@@ -109,6 +109,11 @@ std::string ring_of(const char* algorithm) {
 const std::string kBucketed = R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})";
 const std::string kServers = R"({"kind": "parameter-server", "shards": 64, "exchange": {"grouping": "bucketed"}})";
 
+const std::string kAllToAll = R"({"kind": "collective", "operation": "all-to-all", "size": "100MiB"})";
+/// Machines of 8 GPUs and 8 NICs.
+const std::string kMachines =
+    R"({"kind": "nodes", "gpus_per_node": 8, "nics": 8, "inner": {"bandwidth": "300GB/s", "latency": "1us"}})";
+
 const std::string kAsynchronous = R"({"kind": "parameter-server", "shards": 16, "consistency": "asynchronous"})";
 
 /// A fat tree (torus) of n·n·n hosts.
@@ -151,12 +156,22 @@ Json growth(bool quick) {
     add("ResNet-50 step, star", kBucketed, p, kStar);
     add("64 servers, star", kServers, p, kStar);
   }
-  for (const int n : {8, 16, 32}) {
+  // 40·40·40 hosts are 64,000.
+  for (const int n : {8, 16, 32, 40}) {
     if (quick && n > 16) break;
-    for (const char* algorithm : {"ring", "halving-doubling"}) {
+    for (const char* algorithm : {"ring", "halving-doubling", "double-binary-tree"}) {
       add(fmt::format("{}, fat tree", algorithm).c_str(), ring_of(algorithm), n * n * n, fat_tree(n));
       add(fmt::format("{}, torus", algorithm).c_str(), ring_of(algorithm), n * n * n, torus(n));
     }
+  }
+  for (const int p : {64, 1024, 4096, 16384}) {
+    if (quick && p > 4096) break;
+    add("NCCL's tree, 8 NICs", ring_of("nccl-tree"), p, kMachines);
+    if (p <= 4096) add("all-to-all, star", kAllToAll, p, kStar);
+    Scenario groups = with_jitter(parse(kBucketed, p, kStar, Fidelity::folded), 200);
+    for (int i = 0; i < 16; ++i)
+      groups.cluster.groups.push_back({p / 16, 1 - 0.01 * i, groups.cluster.link.bandwidth * (1 - 0.01 * i), {}});
+    if (p <= 4096) add_row("16 groups, ResNet-50 step", p, groups);
   }
   return rows;
 }
@@ -193,6 +208,8 @@ Json exactness(bool quick) {
     add(fmt::format("{}, fat tree", algorithm).c_str(), ring_of(algorithm), p, fat_tree(n));
     add(fmt::format("{}, torus", algorithm).c_str(), ring_of(algorithm), p, torus(n));
   }
+  add("NCCL's tree, 8 NICs", ring_of("nccl-tree"), p, kMachines);
+  add("all-to-all, star", kAllToAll, p / 4, kStar);
   add("ResNet-50 step, star", kBucketed, p, kStar);
   add("gossip, torus", R"({"kind": "gossip"})", p, torus(n));
   add("4 servers, star", R"({"kind": "parameter-server", "shards": 4, "exchange": {"grouping": "bucketed"}})", p / 2,

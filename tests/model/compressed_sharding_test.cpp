@@ -179,6 +179,20 @@ TEST_CASE("two hops by two methods, and the only hop of one machine") {
       "groups");
 }
 
+TEST_CASE("a ratio of 1 inside machines changes nothing") {
+  for (const ShardingStage stage :
+       {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    for (const Compressor& method : {Compressor(EightBit{}), Compressor(Fp16{}), Compressor(TopK{})})
+      for (const std::optional<int> group : {std::optional<int>{}, std::optional(4)}) {
+        ShardedStrategy strategy = by_tensor(stage);
+        strategy.group_size = group;
+        const Scenario plain = sharded(machines(), strategy, method, CodecScope::machines);
+        Scenario ratio = plain;
+        ratio.inner_compressor = RatioCompressor{1.0, {}, {}};
+        require_close(step_time(plain, matrices(5)), step_time(ratio, matrices(5)), 1e-12, name_of(method).data());
+      }
+}
+
 TEST_CASE("a hop's kernels take the GPU two units later") {
   // Two workers, a byte takes a second; three units of 4 B, no forward time and 1 s of backward each. Half the bytes
   // travel: 2 B, of which the other worker gets 1 B. Encoding takes 1 s, decoding the share of 2 B takes 0.5 s.
@@ -207,28 +221,28 @@ TEST_CASE("with two hops, later kernels take turns with back-propagation") {
   for (const Task& task : graph.tasks)
     if (std::holds_alternative<ComputeWork>(task.work) && task.phase != Phase::forward) order.push_back(task.name);
   CHECK(order == std::vector<std::string>{"backward 1/5",
-                                          "encode 1/5",  //
+                                          "encode inner 1/5",  //
                                           "backward 2/5",
-                                          "encode 2/5",  //
+                                          "encode inner 2/5",  //
                                           "decode and add 1/5",
-                                          "encode again 1/5",
+                                          "encode 1/5",
                                           "backward 3/5",
-                                          "encode 3/5",  //
+                                          "encode inner 3/5",  //
                                           "decode and add 2/5",
-                                          "encode again 2/5",
+                                          "encode 2/5",
                                           "decode 1/5",
                                           "backward 4/5",
-                                          "encode 4/5",  //
+                                          "encode inner 4/5",  //
                                           "decode and add 3/5",
-                                          "encode again 3/5",
+                                          "encode 3/5",
                                           "decode 2/5",
                                           "backward 5/5",
-                                          "encode 5/5",  //
+                                          "encode inner 5/5",  //
                                           "decode and add 4/5",
-                                          "encode again 4/5",
+                                          "encode 4/5",
                                           "decode 3/5",
                                           "decode and add 5/5",
-                                          "encode again 5/5",
+                                          "encode 5/5",
                                           "decode 4/5",
                                           "decode 5/5",  //
                                           "update"});

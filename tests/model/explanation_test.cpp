@@ -463,13 +463,12 @@ TEST_CASE("compressing between machines alone is another training, where there a
 }
 
 TEST_CASE("other methods inside machines are other trainings") {
-  const auto offered = [](const char* compressor, const char* scope, const char* inner) {
-    const auto changes = changes_of(study_of(kTrained, {{"/compressor", compressor, "--set", ""},
-                                                        {"/codec", {{"scope", scope}}, "--set", ""},
-                                                        {"/inner_compressor", inner, "--set", ""}})
-                                        .points.front()
-                                        .scenario,
-                                    ChangeOf::training);
+  const auto offered = [](const char* compressor, const char* scope, const char* inner,
+                          std::vector<Override> sets = {}) {
+    sets.insert(sets.end(), {{"/compressor", compressor, "--set", ""},
+                             {"/codec", {{"scope", scope}}, "--set", ""},
+                             {"/inner_compressor", inner, "--set", ""}});
+    const auto changes = changes_of(study_of(kTrained, sets).points.front().scenario, ChangeOf::training);
     std::set<std::string> found;
     for (const auto& [name, value] : changes)
       if (const std::size_t at = name.find(" @ /inner_compressor"); at != std::string::npos)
@@ -483,6 +482,12 @@ TEST_CASE("other methods inside machines are other trainings") {
   CHECK(offered("powersgd", "machines", "8-bit") == Names{as_is, halves});  // factors cannot be cut in parts
   CHECK(offered("signsgd", "workers", "none") == Names{"compressed inside machines, and again between them: signsgd"});
   CHECK(offered("powersgd", "workers", "none").empty());
+  // One machine alone, and sharding groups that are machines.
+  CHECK(offered("signsgd", "machines", "none", {{"/cluster/workers", 4, "--set", ""}}) ==
+        Names{halves, "signsgd inside machines, too: signsgd"});
+  CHECK(
+      offered("signsgd", "machines", "none", {{"/strategy", {{"kind", "sharded"}, {"group_size", 4}}, "--set", ""}}) ==
+      Names{halves, "signsgd inside machines, too: signsgd"});
 }
 
 TEST_CASE("one compressor for all tensors, and small tensors as they are, are other trainings") {

@@ -226,8 +226,9 @@ TEST_CASE("another method inside machines: messages are decoded, added and encod
   const CodecPlan share = make_plan(top_k, quarter), inner = make_plan(codes, whole),
                   of_share = make_plan(codes, quarter);
   const double outer = time(encode_kernels(share)) + time(decode_kernels(share, 2)),
-               encode = time(encode_kernels(inner)) + time(inner.remember), add = time(sum_kernels(of_share, 4)),
-               again = time(encode_kernels(of_share)) + time(of_share.remember), decode = time(sum_kernels(inner, 1));
+               encode = time(encode_kernels(inner)), add = time(sum_kernels(of_share, 4)),
+               again = time(encode_kernels(of_share)) + time(of_share.remember),
+               decode = time(decode_kernels(inner, 1));
   const double there = 3 * 3e-6 + 0.75 * 1000004 * 0.1e-9, back = 2 * 3e-6 + 3 * 250004 * 0.1e-9;
   Scenario scenario = summed(top_k, by_tensor());
   scenario.inner_compressor = codes;
@@ -247,13 +248,43 @@ TEST_CASE("another method inside machines: messages are decoded, added and encod
   // Parameters come back as they are.
   std::get<ParameterServerStrategy>(with_servers.strategy).two_way = false;
   server.two_way = false;
-  require_close(step_time(summed(top_k, server), w) + encode + there + add - kInside, step_time(with_servers, w), 1e-9,
-                "one way");
+  require_close(step_time(summed(top_k, server), w) + encode + time(inner.remember) + there + add - kInside,
+                step_time(with_servers, w), 1e-9, "one way");
   // Local SGD compresses its averages alike.
   const LocalSgdStrategy local{.steps = 3, .collective = ring_choice()};
   scenario.strategy = local;
   require_close(step_time(summed(top_k, local), w) + (encode + there + add + again + back + decode - 2 * kInside) / 3,
                 step_time(scenario, w), 1e-9, "local SGD");
+}
+
+TEST_CASE("a ratio of 1 inside machines changes nothing") {
+  ParameterServerStrategy server;
+  server.sum_in_machine = true;
+  ParameterServerStrategy both = server;
+  both.two_way = true;
+  const Strategy strategies[] = {by_tensor(), by_tensor(Carrier::all_to_all), LocalSgdStrategy{.steps = 2}, server,
+                                 both};
+  for (const Strategy& strategy : strategies)
+    for (const int workers : {4, 8}) {
+      Scenario scenario = summed(EightBit{}, strategy, workers);
+      const double plain = step_time(scenario, matrices(3, 10_ms));
+      scenario.inner_compressor = RatioCompressor{1.0, {}, {}};
+      require_close(plain, step_time(scenario, matrices(3, 10_ms)), 1e-12, std::string(kind_of(strategy)));
+    }
+}
+
+TEST_CASE("one machine alone has the exchange of carrier all-to-all") {
+  // The same messages among four workers, and the same kernels.
+  for (const Compressor& method : {Compressor(EightBit{}), Compressor(EightBit{.error_feedback = true}),
+                                   Compressor(Qsgd{}), Compressor(OneBit{}), Compressor(TopK{})}) {
+    Scenario inside = summed(TopK{}, by_tensor(), 4);
+    inside.inner_compressor = method;
+    Scenario all = scenario_of(machines(4), by_tensor(Carrier::all_to_all), method);
+    std::get<AllReduceStrategy>(all.strategy).collective = {};
+    all.codec.device = inside.codec.device;
+    require_close(step_time(all, matrices(1, 20_ms)), step_time(inside, matrices(1, 20_ms)), 1e-9,
+                  std::string(name_of(method)));
+  }
 }
 
 TEST_CASE("one machine alone has the messages of the inner method") {

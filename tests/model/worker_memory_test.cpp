@@ -162,6 +162,29 @@ TEST_CASE("activations are added where they are known") {
   CHECK(memory.total() == 35_MB);
 }
 
+TEST_CASE("the inner compressor keeps the rest of gradients, and of a share that it sends back") {
+  const auto feedback = [](const Strategy& strategy, int workers, const Compressor& outer, const Compressor& inner) {
+    Scenario scenario = scenario_of(star_cluster(workers, 10_Gbps), strategy, outer);
+    scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {100_Gbps, 1_us}};
+    scenario.codec.scope = CodecScope::machines;
+    scenario.inner_compressor = inner;
+    scenario.workload = std::make_shared<const WorkloadTable>();
+    return worker_memory(scenario, three_units()).feedback;
+  };
+  const Compressor kept = EightBit{.error_feedback = true}, halves = Fp16{.error_feedback = true};
+  CHECK(feedback(AllReduceStrategy{}, 8, TernGrad{}, kept) == 12.5_MB);
+  CHECK(feedback(AllReduceStrategy{}, 8, EfSignSgd{}, kept) == 15_MB);  // the sum's share outside, too
+  CHECK(feedback(AllReduceStrategy{}, 4, EfSignSgd{}, kept) == 12.5_MB);
+  CHECK(feedback(AllReduceStrategy{}, 4, EfSignSgd{}, halves) == 10_MB);  // summed by all-reduce
+  ParameterServerStrategy servers;
+  servers.sum_in_machine = true;
+  CHECK(feedback(servers, 8, TernGrad{}, kept) == 10_MB);  // parameters come back
+  servers.two_way = true;
+  CHECK(feedback(servers, 8, TernGrad{}, kept) == 12.5_MB);
+  CHECK(feedback(sharded(ShardingStage::gradients), 8, TernGrad{}, kept) == 10_MB);
+  CHECK(feedback(sharded(ShardingStage::gradients), 8, TernGrad{}, EightBit{}) == 0_B);
+}
+
 TEST_CASE("error feedback keeps the unsent rest") {
   const auto feedback = [](const Compressor& compressor) {
     return memory_of(AllReduceStrategy{}, three_units(), compressor).feedback;
