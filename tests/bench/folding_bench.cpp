@@ -116,12 +116,18 @@ const std::string kMachines =
 
 const std::string kAsynchronous = R"({"kind": "parameter-server", "shards": 16, "consistency": "asynchronous"})";
 
-/// A fat tree (torus) of n·n·n hosts.
-std::string fat_tree(int n) {
-  return fmt::format(R"({{"kind": "fat-tree", "down": [{0}, {0}, {0}], "up": [1, {1}, {1}], "parallel": [1, 1, 1]}})",
-                     n, std::max(1, n / 2));
+/// A fat tree (torus, dragonfly) of n·n·m hosts.
+std::string fat_tree(int n, int m) {
+  return fmt::format(R"({{"kind": "fat-tree", "down": [{0}, {0}, {2}], "up": [1, {1}, {1}], "parallel": [1, 1, 1]}})",
+                     n, std::max(1, n / 2), m);
 }
-std::string torus(int n) { return fmt::format(R"({{"kind": "torus", "dimensions": [{0}, {0}, {0}]}})", n); }
+std::string fat_tree(int n) { return fat_tree(n, n); }
+std::string torus(int n, int m) { return fmt::format(R"({{"kind": "torus", "dimensions": [{0}, {0}, {1}]}})", n, m); }
+std::string torus(int n) { return torus(n, n); }
+std::string dragonfly(int n, int m) {
+  return fmt::format(R"({{"kind": "dragonfly", "groups": {0}, "chassis": {1}, "routers": {0}, "hosts": {0}}})", n,
+                     m / n);
+}
 
 Json growth(bool quick) {
   Json rows = Json::array();
@@ -156,13 +162,13 @@ Json growth(bool quick) {
     add("ResNet-50 step, star", kBucketed, p, kStar);
     add("64 servers, star", kServers, p, kStar);
   }
-  // 40·40·40 hosts are 64,000.
-  for (const int n : {8, 16, 32, 40}) {
+  for (const auto& [n, m] : {std::pair{8, 8}, {16, 16}, {32, 32}, {32, 64}}) {
     if (quick && n > 16) break;
     for (const char* algorithm : {"ring", "halving-doubling", "double-binary-tree"}) {
-      add(fmt::format("{}, fat tree", algorithm).c_str(), ring_of(algorithm), n * n * n, fat_tree(n));
-      add(fmt::format("{}, torus", algorithm).c_str(), ring_of(algorithm), n * n * n, torus(n));
+      add(fmt::format("{}, fat tree", algorithm).c_str(), ring_of(algorithm), n * n * m, fat_tree(n, m));
+      add(fmt::format("{}, torus", algorithm).c_str(), ring_of(algorithm), n * n * m, torus(n, m));
     }
+    add("halving-doubling, dragonfly", ring_of("halving-doubling"), n * n * m, dragonfly(n, m));
   }
   for (const int p : {64, 1024, 4096, 16384}) {
     if (quick && p > 4096) break;

@@ -337,5 +337,15 @@ else
   echo 'not tested: MPI (no mpirun)'
 fi
 
+# SimGrid recurses over flows that share links: a replay's process has all the stack that it may have.
+printf '%s' '{"name": "torus", "cluster": {"workers": 1728, "link": {"bandwidth": "100Gbps", "latency": "5us"},
+  "topology": {"kind": "torus", "dimensions": [12, 12, 12]}}, "evaluation": {"evaluator": "replay"},
+  "strategy": {"kind": "collective", "size": "100MiB", "collective": {"algorithm": "halving-doubling"}}}' >torus.json
+if (ulimit -S -s 200 && "$program" --version >stdout 2>stderr); then
+  (ulimit -S -s 200 && exec "$program" run torus.json --no-plot) >stdout 2>stderr || { what='a replay on a small stack' && fail 'it failed'; }
+else
+  echo 'not tested: a replay on a small stack (the program itself needs more)'
+fi
+
 if ((failures)); then exit 1; fi
 echo 'all as it should be'
