@@ -39,6 +39,7 @@ ALIASES = [
     ("0/1 Adam (Lu et al. 2022)", "`1-bit-adam`", "with strategy `local-sgd`, whose intervals double as phases of a run"),
     ("Downpour SGD (Dean et al. 2012), elastic averaging (Zhang et al. 2015)", "strategy `parameter-server`", "with `steps` from one exchange to the next, `consistency` asynchronous"),
     ("backup workers (Chen et al. 2016)", "strategy `parameter-server`", "with `consistency` backup-workers: an update takes the first pushes"),
+    ("stochastic gradient push (Assran et al. 2019)", "strategy `gossip`", "with `graph` one-peer-exponential: each sends to one worker a step"),
     ("AD-PSGD (Lian et al. 2018)", "strategy `gossip`", "with `asynchronous`: pairs that meet by chance"),
     ("delayed all-reduce of bounded staleness", "strategy `pipelined`", "of `width` K, late by K-1 steps: workers wait as late as with a bound of K-1"),
     ("SwitchML (Sapio et al. 2021), SHARP (Graham et al. 2016)", "algorithm `in-network`", "in clusters with an `in_network_factor`; the sum of any compressor whose messages are summed"),
