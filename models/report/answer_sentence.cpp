@@ -33,7 +33,8 @@ std::string_view wins(const Metric& metric) {
 std::string figures_of(const PointReport& p) {
   const StepForecast& forecast = p.answers.shown();
   const auto times = [](const std::optional<double>& speedup) {
-    return speedup ? fmt::format(", {:.3g}x", *speedup) : "";
+    if (!speedup) return std::string();
+    return fmt::format(", {:.3g}x{}", *speedup, *speedup < 1 ? " (slower than its baseline)" : "");
   };
   std::string step = fmt::format("{} a step", human_text(forecast.step));
   if (p.run) return fmt::format("{}{}, {}", run_text(p.run->time), times(p.run->speedup), step);

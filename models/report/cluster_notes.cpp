@@ -117,12 +117,19 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, Notes& not
 
 /// Notes algorithms that a library may not have. These are choices of auto if the library gives only its protocols, and
 /// named algorithms that are not among the library's.
+/// Whether the stack is of NCCL, by its name.
+bool is_of_nccl(const Stack& stack) {
+  const std::string name = stack.name.value_or("");
+  return name.find("nccl") != std::string::npos || name == "fsdp";
+}
+
 void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   const Cluster& cluster = scenario.cluster;
   const CollectiveChoice* choice = collective_of(scenario.strategy);
   if (!choice || !cluster.fits.empty()) return;  // fitted links have a note of their own
   const bool is_auto = choice->algorithm == Algorithm::automatic;
-  if (cluster.algorithms.empty() && (cluster.protocols.empty() || !is_auto)) return;
+  const bool may_be_nccl = !cluster.protocols.empty() || is_of_nccl(cluster.stack);
+  if (cluster.algorithms.empty() && !(may_be_nccl && is_auto)) return;
   const std::span<const Algorithm> library =
       cluster.algorithms.empty() ? std::span<const Algorithm>(kAlgorithmsOfNccl) : cluster.algorithms;
   std::set<std::string_view> others;
@@ -136,12 +143,13 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, Note
         {NoteCode::other_algorithm, fmt::format("none of /cluster/algorithms fits here, so auto chose {}", names)});
     return;
   }
-  notes.push_back(
-      {NoteCode::other_algorithm,
-       is_auto ? fmt::format("/cluster/protocols belong to a library, which may lack auto's choice, {}; list its "
-                             "algorithms in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
-                             names)
-               : fmt::format("{} is not among /cluster/algorithms, the library's list", names)});
+  notes.push_back({NoteCode::other_algorithm,
+                   is_auto
+                       ? fmt::format("{} of a library, which may lack the algorithms that auto chose; list its own in "
+                                     "/cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
+                                     cluster.protocols.empty() ? fmt::format("stack {} is", *cluster.stack.name)
+                                                               : "/cluster/protocols are")
+                       : fmt::format("{} is not among /cluster/algorithms, the library's list", names)});
 }
 
 }  // namespace

@@ -84,7 +84,10 @@ struct Baseline {
   template <class V>
   static void describe(V& v, Baseline& x) {
     v.required("name", x.name, "the baseline's name in tables");
-    v.required("set", x.set, "JSON pointers and the values they take in the baseline");
+    v.required(
+        "set", x.set,
+        "JSON pointers and the values they take in the baseline, on top of each point: what a variant or an axis has "
+        "stays, unless it is set here");
   }
   bool operator==(const Baseline&) const = default;
 };

@@ -139,6 +139,11 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   if (scenario.baseline && !scenario.baseline->set->is_object())
     reading.faults.push_back(
         {"", "/baseline/set", describe_value(*scenario.baseline->set), "an object of JSON pointers and values", ""});
+  else if (scenario.baseline && scenario.baseline->set->empty())
+    reading.faults.push_back(
+        {"", "/baseline/set", "{}", "something that tells the baseline from each point",
+         "it is set on top of every point, also of each variant; name what the baseline has, such as "
+         "{\"/compressor\": \"none\"}"});
   const PlatformFacts* platform = find_platform(document, scenario.cluster, reading.faults);
   const std::string gpu = find_gpu(document, scenario, reading.faults);
   scenario.workload = read_workload(document, gpu, reading.faults);

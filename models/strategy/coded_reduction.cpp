@@ -89,7 +89,7 @@ CodedExchange coded_reduction(const GraphInput& input, const ShardedStrategy& st
   if (const auto known = by_bytes(input.compressor())) {
     const Bytes share = unit.bytes / m, wire = share / known->ratio;
     exchange = {.stages = {hop(input, choice, among, share * known->encode_cost, wire, true)},
-                .decode = share / (g / m) * known->decode_cost,
+                .decode = share * m / g * known->decode_cost,
                 .payload = wire,
                 .assumed = ""};
   }

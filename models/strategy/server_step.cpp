@@ -87,7 +87,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     decodes_ = decodes_ || coded.back().decode > Seconds{} || (!inside_.empty() && inside_[i].decode > Seconds{});
   }
   graph.local_steps = strategy.period();
-  graph.payload *= static_cast<double>(strategy.period() / strategy.steps);
+  graph.payload *= static_cast<double>(strategy.period()) / strategy.steps;
   begin_round(rounds_of(strategy).front(), {});
 }
 

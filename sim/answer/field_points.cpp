@@ -165,10 +165,7 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
     replayed_ |= point.answers.replay.has_value();
     const std::optional<Note> memory = stepcast::memory_note(point);
     for (const Note& note : point.notes)
-      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const Note& known) {
-            return without_numbers(known.text) == without_numbers(note.text);
-          }))
-        notes_.push_back(note);
+      if (note != memory && told_.insert(without_numbers(note.text)).second) notes_.push_back(note);
   }
   return std::move(report.points);
 }

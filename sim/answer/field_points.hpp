@@ -110,6 +110,7 @@ class FieldPoints {
   const Metric* metric_ = nullptr;
   bool replayed_ = false;
   Notes notes_;
+  std::set<std::string> told_;  ///< texts of the points' notes, without numbers
 };
 
 }  // namespace stepcast

@@ -196,6 +196,8 @@ void add_types(std::vector<BadScenario>& rows) {
            "an object", "", by_schema},
           {"baseline is a text", good_scenario({{"/baseline", "one worker"}}), "/baseline", "\"one worker\"",
            "an object", "", by_schema},
+          {"baseline that sets nothing", good_scenario({{"/baseline", json(R"({"name": "b", "set": {}})")}}),
+           "/baseline/set", "{}", "something that tells the baseline from each point", "set on top of every point"},
           {"baseline sets a list",
            good_scenario({{"/baseline", json(R"({"name": "b", "set": ["/cluster/workers"]})")}}), "/baseline/set",
            "a list of 1", "an object of JSON pointers", "", by_schema},

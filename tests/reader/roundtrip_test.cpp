@@ -469,10 +469,11 @@ TEST_CASE("the canonical document writes every default out") {
       Json place{{"kind", topology}};
       if (place["kind"] == "racks") place["hosts_per_rack"] = 4;
       if (place["kind"] == "nodes") place.update({{"gpus_per_node", 4}, {"inner", {{"bandwidth", "100GB/s"}}}});
-      const std::string text = good_scenario({{"/strategy", Json{{"kind", strategy}}},
-                                              {"/cluster/topology", place},
-                                              {"/cluster/groups", Json::parse(R"([{"count": 1}])")},
-                                              {"/baseline", Json::parse(R"({"name": "b", "set": {}})")}});
+      const std::string text =
+          good_scenario({{"/strategy", Json{{"kind", strategy}}},
+                         {"/cluster/topology", place},
+                         {"/cluster/groups", Json::parse(R"([{"count": 1}])")},
+                         {"/baseline", Json::parse(R"({"name": "b", "set": {"/cluster/link/latency": "1us"}})")}});
       const Json canonical = to_json(parse_study(text, "s.json", {}, default_library()).points.at(0).scenario);
       std::vector<std::string> missing;
       std::size_t seen = 0;
