@@ -394,8 +394,11 @@ TEST_CASE("BERT-large on 8 machines of 8 V100s with one NIC of 25 Gb/s: compress
   //   8 machines gathered 7·d: 751 ms
   //   all-to-all-once     7/8·(d + 4d): 469 ms
   //   all-to-all          2·7/8·d: 188 ms
+  //   64 by all-to-all    8·56/64·d of messages: 751 ms, and 63/64·d of sums: 106 ms
+  //   64 in the ring      2·63/64·d: 211 ms
   // Forward takes 25 ms, the first bucket 1 ms, the update 15 ms. Sums and gathers inside take 2·7/8·n/(120 GB/s) = 20 ms,
-  // with the rounds of NCCL's protocols 24 ms.
+  // with the rounds of NCCL's protocols 24 ms. There are 38 buckets. By all-to-all each has 2·63 rounds of some 7 us: 36 ms.
+  // The ring has 2·63 of 4.6 us: 22 ms. Its 63 hops launch three kernels of 5 us each and move bytes for 3 us: 44 ms.
   const auto samples = [](const char* scope, const char* compressor, const char* carrier) {
     const Study study = parse_study(fmt::format(R"({{"name": "scope",
           "workload": {{"from": "bert-large", "profile": "v100-datasheet", "batch": 16, "compute_dtype": "fp16"}},
@@ -410,6 +413,9 @@ TEST_CASE("BERT-large on 8 machines of 8 V100s with one NIC of 25 Gb/s: compress
   const double plain = samples("workers", "none", "auto");
   require_close(1024 / (0.041 + 0.020 + 0.844), plain, 0.02, "uncompressed");
   require_close(1024 / (0.041 + 6.757), samples("workers", "8-bit", "all-gather"), 0.02, "every message gathered");
+  require_close(1024 / (0.041 + 0.751 + 0.106 + 0.036), samples("workers", "8-bit", "all-to-all"), 0.02, "in parts");
+  require_close(1024 / (0.041 + 0.211 + 0.022 + 0.044), samples("workers", "8-bit", "in-collective"), 0.02,
+                "in the ring");
   require_close(1024 / (0.041 + 0.024 + 0.751), samples("machines", "8-bit", "all-gather"), 0.02, "between machines");
   require_close(1024 / (0.041 + 0.024 + 0.469), samples("machines", "8-bit", "auto"), 0.03, "encoded once");
   require_close(1024 / (0.041 + 0.024 + 0.188), samples("machines", "8-bit", "all-to-all"), 0.03, "all-to-all");

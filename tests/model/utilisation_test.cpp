@@ -69,6 +69,16 @@ TEST_CASE("data parallelism: bandwidths for 50 to 99 % utilisation are within a 
     }
 }
 
+TEST_CASE("fragments that travel while workers compute: their closed form") {
+  // Four of six layers each, sent every 25 steps and used τ = 5 steps later. A worker waits for T(n/4) - τ·0.1 s for each. So
+  // share = 10 s / (10 s + 4·(T - 0.5 s)), and B = n/4/T. From T = τ on, 8 Gb/s, it does not wait at all.
+  const Workload w = network(2e9, 0.1_s, 24);
+  LocalSgdStrategy strategy{.steps = 100, .collective = ring_choice(), .fragments = 4, .averaging_steps = 5};
+  for (const double share : kShares)
+    require_close(4 / (0.5 + 10 * (1 / share - 1) / 4), needed(strategy, w, share), 1e-9, "closed form");
+  require_close(8, needed(strategy, w, 1 - 1e-12), 1e-6, "no wait");
+}
+
 TEST_CASE("averages every 100 steps: the same, where they take longer than a backward pass") {
   // 2 GB among two: n/B in each round of H = 100 steps of 0.1 s, so B = n/(H·0.1 s·(1/share - 1)): 1.6, 6.4 and 14.4 Gb/s.
   // The paper hides the exchange behind the last backward pass, too, which counts from 95 % on (23.3 and 86.8 there, 30.4

@@ -322,9 +322,11 @@ TEST_CASE("compressors of tensors by name: replay equals equations") {
       add(coded(p, PipelinedStrategy{}, main, "pipelined"), other);
     }
   for (const int p : {4, 8, 12})
-    for (const auto& [scope, inner] : {std::pair{CodecScope::workers, Compressor(NoCompressor{})},
-                                       {CodecScope::machines, NoCompressor{}},
-                                       {CodecScope::machines, EightBit{}}}) {
+    for (const auto& codec : {std::pair{CodecScope::workers, Compressor(NoCompressor{})},
+                              {CodecScope::machines, NoCompressor{}},
+                              {CodecScope::machines, EightBit{}}}) {
+      const CodecScope scope = codec.first;
+      const Compressor& inner = codec.second;
       const auto on_machines = [&](Case one) {
         one.scenario.cluster.topology = Nodes{.gpus_per_node = 4, .inner = {10_GBps, 3_us}, .nics = 1};
         one.scenario.codec.scope = scope;
