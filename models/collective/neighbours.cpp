@@ -42,9 +42,17 @@ bool changes_by_step(NeighbourGraph graph) {
   return graph == NeighbourGraph::one_peer_hypercube || graph == NeighbourGraph::one_peer_exponential;
 }
 
-int unlike_steps(NeighbourGraph graph, int p) { return changes_by_step(graph) ? std::max(1, ceil_log2(p)) : 1; }
+int unlike_steps(const Neighbours& neighbours, int p) {
+  return changes_by_step(neighbours.graph) ? std::max(1, ceil_log2(p / neighbours.island)) : 1;
+}
 
-int degree(const Neighbours& neighbours, int p) {
+std::int64_t period_of(const GossipStrategy& x, int p) {
+  const auto exchanges = std::int64_t{x.steps} * unlike_steps(neighbours_of(x), p);
+  return x.average ? std::lcm(exchanges, std::int64_t{x.average->steps}) : exchanges;
+}
+
+int degree(const Neighbours& neighbours, int ranks) {
+  const int p = ranks / neighbours.island;
   if (p == 1) return 0;
   switch (neighbours.graph) {
     case NeighbourGraph::ring: return std::min(2, p - 1);
@@ -65,11 +73,35 @@ int degree(const Neighbours& neighbours, int p) {
 }
 
 std::int64_t message_count(const Neighbours& neighbours, int p) {
-  if (neighbours.graph == NeighbourGraph::edges) return static_cast<std::int64_t>(2 * neighbours.edges.size());
+  if (neighbours.graph == NeighbourGraph::edges)
+    return static_cast<std::int64_t>(2 * neighbours.edges.size()) * neighbours.island;
   return std::int64_t{p} * degree(neighbours, p);
 }
 
+namespace {
+
+/// The messages of each worker of an island, given those between islands.
+Round of_each_share(const Round& between, int island) {
+  Round round;
+  round.reserve(between.size() * static_cast<std::size_t>(island));
+  for (auto first = between.begin(); first != between.end();) {
+    const auto last = std::find_if(first, between.end(), [&](const Message& m) { return m.from != first->from; });
+    for (int share = 0; share < island; ++share)
+      for (auto m = first; m != last; ++m)
+        round.push_back({m->from * island + share, m->to * island + share, m->slice});
+    first = last;
+  }
+  return round;
+}
+
+}  // namespace
+
 Round messages_of(const Neighbours& neighbours, int p) {
+  if (neighbours.island > 1) {
+    Neighbours islands = neighbours;
+    islands.island = 1;
+    return of_each_share(messages_of(islands, p / neighbours.island), neighbours.island);
+  }
   Round round;
   if (p <= 1) return round;
   round.reserve(static_cast<std::size_t>(message_count(neighbours, p)));
@@ -108,7 +140,8 @@ Round messages_of(const Neighbours& neighbours, int p) {
   return round;
 }
 
-bool is_connected(const Neighbours& neighbours, int p) {
+bool is_connected(const Neighbours& neighbours, int ranks) {
+  const int p = ranks / neighbours.island;
   std::vector<int> root(static_cast<std::size_t>(p));
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](int rank) {
@@ -117,7 +150,8 @@ bool is_connected(const Neighbours& neighbours, int p) {
   };
   int parts = p;
   Neighbours one = neighbours;
-  for (one.step = 0; one.step < unlike_steps(one.graph, p); ++one.step)
+  one.island = 1;
+  for (one.step = 0; one.step < unlike_steps(one, p); ++one.step)
     for (const Message& message : messages_of(one, p))
       if (const int a = find(message.from), b = find(message.to); a != b) {
         root[a] = b;

@@ -8,6 +8,7 @@
 #include "models/collective/cost_counts.hpp"
 #include "models/collective/schedule.hpp"
 #include "models/part/neighbour_graph.hpp"
+#include "models/part/strategy.hpp"
 
 namespace stepcast {
 
@@ -24,20 +25,33 @@ namespace stepcast {
 ///     edges                 both ends of a pair to each other                      the most pairs of one rank
 ///
 /// Each rank receives as many messages as it sends.
+///
+/// With islands of g consecutive ranks, this is the graph of p/g islands, and p stands for their number above. Rank r of
+/// an island exchanges with rank r of the neighbours.
 struct Neighbours {
   NeighbourGraph graph = NeighbourGraph::ring;
   /// Sides of a torus; the product is p. None: two, as equal as can be, the shorter one first. For prime p that is a ring.
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};  ///< pairs of ranks, of graph edges alone
   int step = 0;                        ///< of those that differ (unlike_steps)
+  int island = 1;                      ///< g
 
   auto operator<=>(const Neighbours&) const = default;
 };
 
+/// Those of the strategy's first step.
+inline Neighbours neighbours_of(const GossipStrategy& x) {
+  return {x.graph, x.dimensions, x.edges, 0, x.workers_of_replica()};
+}
+
 /// Whether a rank has other neighbours in the next step.
 bool changes_by_step(NeighbourGraph graph);
 /// The number of steps after which a graph that changes is the same again; at least 1.
-int unlike_steps(NeighbourGraph graph, int p);
+int unlike_steps(const Neighbours& neighbours, int p);
+
+/// The steps of a strategy after which its exchanges repeat: H steps for each of the graph's unlike ones, and those from
+/// one average of all to the next.
+std::int64_t period_of(const GossipStrategy& x, int p);
 
 /// d: the most messages that one rank sends. With edges, others may send fewer.
 int degree(const Neighbours& neighbours, int p);
@@ -49,7 +63,7 @@ Round messages_of(const Neighbours& neighbours, int p);
 inline bool is_regular(const Neighbours& neighbours, int p) {
   return message_count(neighbours, p) == std::int64_t{p} * degree(neighbours, p);
 }
-/// Whether all ranks are joined, by messages in either direction over all steps.
+/// Whether all ranks, or islands, are joined, by messages in either direction over all steps.
 bool is_connected(const Neighbours& neighbours, int p);
 
 /// Two colours of the ranks such that each message joins unlike ones; rank 0 has `false`. None if some ranks form a

@@ -22,6 +22,21 @@ Bytes payload(const CodecPlan& plan) {
   return sum;
 }
 
+Bytes pushed(const Stage& stage) {
+  Bytes sum{};
+  for (const Payload& message : stage.messages) sum += message.pushed();
+  return sum;
+}
+
+Bytes answer(const Stage& stage) {
+  Bytes all{};
+  for (const Payload& message : stage.messages) {
+    if (message.sum == Bytes{} && message.primitive != Primitive::all_reduce) return {};
+    all += message.sum > Bytes{} ? message.sum : message.bytes;
+  }
+  return all;
+}
+
 std::vector<CodecKernel> encode_kernels(const CodecPlan& plan) {
   std::vector<CodecKernel> kernels = plan.prepare;
   append(kernels, plan.compensate);

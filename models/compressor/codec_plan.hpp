@@ -52,8 +52,12 @@ enum class Primitive {
 struct Payload {
   std::string what;  ///< what it contains, such as "signs"; messages of one name join those of other tensors
   Primitive primitive = Primitive::all_reduce;
-  Bytes bytes{};
+  Bytes bytes{};          ///< all_reduce: no fewer than the sum of all messages has, which fills the same buffer
   Bytes size_exchange{};  ///< all_gather_unequal: bytes of the sizes, which are gathered first
+  Bytes narrower{};       ///< a server gets so many bytes less
+  Bytes sum{};            ///< of all messages, as servers send it back; 0: as large as one, or no message if gathered
+
+  [[nodiscard]] Bytes pushed() const { return bytes - narrower; }
 };
 
 /// Messages that may share one collective, after `encode`. The next stage needs their result.
@@ -92,6 +96,10 @@ struct CodecPlan {
 
 /// Bytes of all messages of one worker, without the exchange of sizes.
 Bytes payload(const CodecPlan& plan);
+/// Bytes of a stage's messages to a server.
+Bytes pushed(const Stage& stage);
+/// Bytes of their sum as a server sends it back, as it is; 0 if it cannot.
+Bytes answer(const Stage& stage);
 /// Kernels before the messages, in order: preparation of the gradient, error feedback, then each stage's kernels.
 std::vector<CodecKernel> encode_kernels(const CodecPlan& plan);
 /// Kernels after the messages of p workers arrive.

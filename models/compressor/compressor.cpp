@@ -151,6 +151,8 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
       } else {
         same->bytes += message.bytes;
         same->size_exchange += message.size_exchange;
+        same->narrower += message.narrower;
+        same->sum += message.sum;
       }
     }
   }
@@ -160,7 +162,13 @@ CompressorTraits traits_of_formulas(const MethodFormulas& method) {
   // A slice of a matrix is no matrix.
   const bool gathers =
       method.stages.size() == 1 && method.view == TensorView::flat && all_carried(method, Carried::gathered);
-  return {all_carried(method, Carried::summed), method.recodable, gathers, method.stages.size(), false};
+  const auto goes_back = [](const FormulaMessage& message) {
+    return message.carried == Carried::summed || message.sum != Formula("0");
+  };
+  const bool answers = std::all_of(method.stages.begin(), method.stages.end(), [&](const FormulaStage& stage) {
+    return std::all_of(stage.messages.begin(), stage.messages.end(), goes_back);
+  });
+  return {all_carried(method, Carried::summed), method.recodable, gathers, method.stages.size(), false, answers};
 }
 
 /// The formulas of a method that is described by some; null for built-in methods.
@@ -236,7 +244,8 @@ CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   const std::vector<Payload>& messages = plan.stages.front().messages;
   const bool gathers = std::all_of(messages.begin(), messages.end(),
                                    [](const Payload& one) { return one.primitive == Primitive::all_gather; });
-  return {plan.summable(), plan.recodable, plan.stages.size() == 1 && gathers, plan.stages.size(), plan.votes};
+  return {plan.summable(),    plan.recodable, plan.stages.size() == 1 && gathers,
+          plan.stages.size(), plan.votes,     plan.summable()};
 }
 
 bool is_cut_in_parts(const Compressor& compressor, const CompressorTraits& traits) {

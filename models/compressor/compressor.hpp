@@ -72,6 +72,7 @@ struct CompressorTraits {
   bool one_gathered_message = false;  ///< sends a message of known size, or its parts, that every worker needs
   std::size_t stages = 1;             ///< stages of messages
   bool votes = false;                 ///< the result of all messages is a message: all-to-all changes nothing
+  bool answers = false;               ///< servers may send back the sum of its messages as it is
 };
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);

@@ -41,8 +41,17 @@ void for_each_formula(const MethodFormulas& method, const F& f) {
   all(method.decode.first), all(method.decode.further), all(method.decode.together), all(method.decode.finish);
   for (const FormulaStage& stage : method.stages) {
     all(stage.encode);
-    for (const FormulaMessage& message : stage.messages) f(message.bytes);
+    for (const FormulaMessage& message : stage.messages) f(message.bytes), f(message.sum);
   }
+}
+
+Primitive primitive_of(Carried carried) {
+  switch (carried) {
+    case Carried::summed: return Primitive::all_reduce;
+    case Carried::gathered: return Primitive::all_gather;
+    case Carried::gathered_unequal: break;
+  }
+  return Primitive::all_gather_unequal;
 }
 
 /// Evaluates the formulas of a method for one tensor.
@@ -150,14 +159,20 @@ class Evaluation {
     Stage stage{kernels(from.encode, field + "/encode"), {}};
     for (std::size_t i = 0; i < from.messages.size(); ++i) {
       const FormulaMessage& message = from.messages[i];
-      const Bytes size(std::ceil(evaluate(message.bytes, 1, fmt::format("{}/messages/{}/bytes", field, i))));
-      switch (message.carried) {
-        case Carried::summed: stage.messages.push_back({message.what, Primitive::all_reduce, size}); break;
-        case Carried::gathered: stage.messages.push_back({message.what, Primitive::all_gather, size}); break;
-        case Carried::gathered_unequal:
-          stage.messages.push_back({message.what, Primitive::all_gather_unequal, size, 4_B});
-          break;
+      const auto whole_bytes = [&](const Formula& formula, const char* name) {
+        return Bytes(std::ceil(evaluate(formula, 1, fmt::format("{}/messages/{}/{}", field, i, name))));
+      };
+      Payload payload{message.what, primitive_of(message.carried), whole_bytes(message.bytes, "bytes")};
+      payload.sum = whole_bytes(message.sum, "sum");
+      if (payload.sum > Bytes{} && payload.sum < payload.bytes)
+        fault(message.sum, fmt::format("{}/messages/{}/sum", field, i), fmt::format("{} bytes", payload.sum.si()),
+              fmt::format("0, or at least the {} bytes of one message", payload.bytes.si()));
+      if (message.carried == Carried::gathered_unequal) payload.size_exchange = 4_B;
+      if (message.carried == Carried::summed && payload.sum > payload.bytes) {
+        payload.narrower = payload.sum - payload.bytes;
+        payload.bytes = payload.sum;
       }
+      stage.messages.push_back(std::move(payload));
     }
     return stage;
   }
@@ -204,7 +219,7 @@ bool all_carried(const MethodFormulas& method, Carried carried) {
 const MethodFormulas& FormulaCompressor::formulas() const {
   static const MethodFormulas unchanged = [] {
     MethodFormulas formulas;
-    formulas.stages = {{{}, {{"gradient", Carried::summed, Formula("elements * element")}}}};
+    formulas.stages = {{{}, {{"gradient", Carried::summed, Formula("elements * element"), {}}}}};
     return formulas;
   }();
   return method ? *method : unchanged;

@@ -56,12 +56,17 @@ struct Choices<Carried> {
 struct FormulaMessage {
   std::string what;
   Carried carried = Carried::gathered;
-  Formula bytes;
+  Formula bytes, sum;
   template <class V>
   static void describe(V& v, FormulaMessage& x) {
     v.required("what", x.what, "what it contains");
     v.required("carried", x.carried, "how it travels");
     v.required("bytes", x.bytes, "its size, rounded up to whole bytes");
+    v.optional(
+        "sum", x.sum,
+        "size of the sum of all workers' messages, where it is larger: servers send it back as it is, and an "
+        "all-reduce carries as much. 0: the sum of summed messages is as large as one; servers encode the sum of "
+        "gathered ones again");
   }
   bool operator==(const FormulaMessage&) const = default;
 };

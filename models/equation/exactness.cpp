@@ -53,9 +53,10 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
   return {fmt::format("{}", fmt::join(why, ", and ")), unequal ? kUnequalLeast : kServersLeast, kServersMost};
 }
 
-/// Whether islands compute on while an average travels.
+/// Whether islands compute on while an average of local SGD travels.
 bool averages_meet_islands(const Strategy& strategy) {
-  return islands_of(strategy) && std::get<LocalSgdStrategy>(strategy).averaging_steps > 0;
+  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
+  return local && local->islands && local->averaging_steps > 0;
 }
 
 /// The rate of averages over what they leave of a GPU's own link, which messages of steps use too, if each island is a
@@ -67,17 +68,17 @@ std::optional<double> taken_by_averages(const Islands& islands, const Cluster& c
   return inner >= 2 * nic ? std::optional(nic / (inner - nic)) : std::nullopt;
 }
 
-/// Averages in flight and messages inside islands meet on links. They delay a round by the time of the shorter ones at
-/// most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands are machines, a NIC limits
-/// averages: they take little of the links inside.
+/// Averages in flight, or exchanges with neighbours, and messages inside islands meet on links. They delay a round by the
+/// time of the shorter ones at most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands
+/// are machines, a NIC limits averages: they take little of the links inside.
 Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, const ClusterPrices& prices) {
   Seconds steps{}, averages{}, gathers{};  // of a round
   for (const Task& task : graph.tasks) {
     const auto* work = std::get_if<CollectiveWork>(&task.work);
-    if (!work) continue;
+    if (!work && !std::holds_alternative<NeighbourWork>(task.work)) continue;
     const Seconds time = communication_price(task.work, graph, prices).total();
     if (task.worker_stream != graph.in_flight) steps += time;
-    else (work->call.among.stride == 1 ? gathers : averages) += time;
+    else (work && work->call.among.stride == 1 ? gathers : averages) += time;
   }
   const auto taken = taken_by_averages(islands, prices.cluster());
   const Seconds all = averages + gathers, delay = std::min({steps, all, taken ? steps * *taken + gathers : all});
@@ -85,7 +86,8 @@ Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, 
   return {"as if averages in flight met no messages of islands", 1, 1 + delay / round};
 }
 
-Exactness of_gossip(NeighbourGraph neighbours, const StepGraph& graph, const ClusterPrices& prices) {
+/// As if all workers exchanged with their neighbours at once.
+Exactness of_neighbours(NeighbourGraph neighbours, const StepGraph& graph, const ClusterPrices& prices) {
   const bool exact = std::all_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
     const auto* work = std::get_if<NeighbourWork>(&task.work);
     return !work || prices.neighbours_are_exact(work->neighbours);
@@ -101,6 +103,18 @@ Exactness of_collectives(const StepGraph& graph, const ClusterPrices& prices) {
   const StepRange range = step_range(graph, prices);
   if (range.low == range.high) return {};
   return {"from bounds on rounds with many unlike messages", range.low / range.middle, range.high / range.middle};
+}
+
+/// Both at once.
+Exactness joined(const Exactness& one, const Exactness& other) {
+  if (one.why.empty() || other.why.empty()) return one.why.empty() ? other : one;
+  return {fmt::format("{}, and {}", one.why, other.why), one.least * other.least, one.most * other.most};
+}
+
+Exactness of_gossip(const GossipStrategy& gossip, const StepGraph& graph, const ClusterPrices& prices) {
+  Exactness all = of_neighbours(gossip.graph, graph, prices);
+  if (graph.in_flight != kNoStream) all = joined(of_averages_in_flight(*gossip.islands, graph, prices), all);
+  return prices_are_exact(prices.cluster()) ? all : joined(all, of_collectives(graph, prices));
 }
 
 }  // namespace
@@ -120,13 +134,10 @@ Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const C
   const Cluster& cluster = scenario.cluster;
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return of_servers(*server, cluster, graph);
-  if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy))
-    return of_gossip(gossip->graph, graph, prices);
+  if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy)) return of_gossip(*gossip, graph, prices);
   Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
   if (!averages_meet_islands(scenario.strategy)) return priced;
-  const Exactness met = of_averages_in_flight(*islands_of(scenario.strategy), graph, prices);
-  return {priced.why.empty() ? met.why : fmt::format("{}, and {}", met.why, priced.why), priced.least,
-          met.most * priced.most};
+  return joined(of_averages_in_flight(*islands_of(scenario.strategy), graph, prices), priced);
 }
 
 std::string only_replayed(const Scenario& scenario) {

@@ -48,8 +48,9 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
 
 std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph) {
   if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return {of_servers(*servers, graph)};
-  if (std::holds_alternative<GossipStrategy>(strategy)) return {of_neighbours(graph)};
-  return of_collectives(graph);
+  std::vector<Traffic> all = of_collectives(graph);
+  if (std::holds_alternative<GossipStrategy>(strategy)) all.emplace_back(of_neighbours(graph));
+  return all;
 }
 
 }  // namespace stepcast

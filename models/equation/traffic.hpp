@@ -38,7 +38,8 @@ struct ServerTraffic {
 
 using Traffic = std::variant<CollectiveTraffic, NeighbourTraffic, ServerTraffic>;
 
-/// The traffic of streams that do not wait for each other: one, but for averages in flight beside messages of islands.
+/// The traffic of streams that may not wait for each other: averages in flight, messages of islands, exchanges with
+/// neighbours.
 std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -185,17 +185,34 @@ class ExchangeChanges {
         [](const auto& choice) { return fmt::format("graph {}", choice.name); },
         [&](NeighbourGraph graph) {
           std::vector<Fault> faults;
-          check_neighbours({graph, x.dimensions, x.edges}, s_.cluster.workers, faults);
-          return faults.empty() &&
-                 (!x.asynchronous || allows_pairs({graph, x.dimensions, x.edges}, s_.cluster.workers));
+          Neighbours other = neighbours_of(x);
+          other.graph = graph;
+          check_neighbours(other, s_.cluster.workers, faults);
+          return faults.empty() && (!x.asynchronous || allows_pairs(other, s_.cluster.workers));
         });
     const bool codes = class_of(s_.compressor) == CompressorClass::quantization;
-    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors &&
-                          allows_pairs({x.graph, x.dimensions, x.edges}, s_.cluster.workers);
+    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors && x.steps == 1 &&
+                          !x.islands && !x.average && allows_pairs(neighbours_of(x), s_.cluster.workers);
     if (x.asynchronous || may_pair)
       changes_.add(kTraining, x.asynchronous ? "workers wait for their neighbours" : "pairs that wait for no one else",
                    strategy_of(x), &GossipStrategy::asynchronous, !x.asynchronous);
+    if (!x.asynchronous) rarer_or_larger(x);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
+  }
+
+  /// Fewer exchanges with neighbours, or fewer replicas.
+  void rarer_or_larger(const GossipStrategy& x) {
+    const auto here = strategy_of(x);
+    changes_.add(kTraining, fmt::format("neighbours every {} steps", 2 * x.steps), here, &GossipStrategy::steps,
+                 2 * x.steps);
+    const auto machine = machine_group(s_);
+    const int others = machine ? s_.cluster.workers / *machine : 0;
+    GossipStrategy machines = x;
+    if (machine) machines.islands = Islands{.size = *machine};
+    std::vector<Fault> faults;
+    if (others > 1 && !x.islands) check_neighbours(neighbours_of(machines), s_.cluster.workers, faults);
+    if (others > 1 && !x.islands && faults.empty())
+      changes_.add_strategy(kTraining, fmt::format("neighbours of whole {}s", group_name(s_.cluster)), machines);
   }
 
   void of(const CollectiveBenchmark& x) {

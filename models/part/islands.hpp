@@ -1,4 +1,4 @@
-// Groups of workers that train together between the averages of local SGD.
+// Groups of workers that train together between the averages of local SGD or gossip.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace stepcast {
 
-/// Each group of consecutive workers holds one replica, and trains it by synchronous SGD. Local SGD averages the replicas:
-/// DiLoCo (Douillard et al. 2023) calls the groups islands. Each worker exchanges its share of the parameters with the
-/// workers of the same share in other islands.
+/// Each group of consecutive workers holds one replica, and trains it by synchronous SGD. Local SGD averages the replicas,
+/// or gossip does: DiLoCo (Douillard et al. 2023) calls the groups islands. Each worker exchanges its share of the
+/// parameters with the workers of the same share in other islands.
 struct Islands {
   int size = 1;
   std::optional<ShardingStage> sharding{};

@@ -283,20 +283,53 @@ struct LocalSgdStrategy {
   bool operator==(const LocalSgdStrategy&) const = default;
 };
 
+/// An exact average of all workers or islands from time to time (gossip with periodic global averages, Chen et al., ICML
+/// 2021). With an outer update it is SlowMo over gossip (Wang et al., ICLR 2020).
+struct GlobalAverage {
+  int steps = 48;
+  double outer_update_factor = 0.0;
+  CollectiveChoice collective{};
+
+  template <class V>
+  static void describe(V& v, GlobalAverage& x) {
+    v.optional("steps", x.steps,
+               "steps from one average of all to the next. Its step has no exchange with neighbours; it waits for the "
+               "average of updated parameters, which no compressor encodes",
+               between(1, 10000));
+    v.optional(
+        "outer_update_factor", x.outer_update_factor,
+        "time of an outer optimizer's update of the averaged parameters over the workload's update time; 0: none",
+        non_negative);
+    v.optional("collective", x.collective, "the all-reduce that averages");
+  }
+  bool operator==(const GlobalAverage&) const = default;
+};
+
 /// Decentralized SGD (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with those of its
 /// neighbours in a graph.
 struct GossipStrategy {
   static constexpr std::string_view kind = "gossip";
   static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with neighbours in a graph";
+  static constexpr int kLongestPeriod = 10000;
   bool overlap = true;
   NeighbourGraph graph = NeighbourGraph::ring;
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};
   bool asynchronous = false;
+  int steps = 1;
+  std::optional<Islands> islands{};
+  std::optional<GlobalAverage> average{};
+
+  /// g: the workers that train a replica together.
+  [[nodiscard]] int workers_of_replica() const { return islands ? islands->size : 1; }
 
   template <class V>
   static void describe(V& v, GossipStrategy& x) {
-    v.optional("overlap", x.overlap, "exchange parameters while the gradient is computed, not after it");
+    v.optional("overlap", x.overlap,
+               "exchange parameters while the gradient is computed, not after it (with islands: after the update)");
+    v.optional("steps", x.steps,
+               "H: steps from one exchange with neighbours to the next; workers train alone in between",
+               between(1, 10000));
     v.optional(
         "asynchronous", x.asynchronous,
         "no worker waits for another one's step. In each of its own, a worker of rank 0's half of a bipartite graph averages "
@@ -305,7 +338,11 @@ struct GossipStrategy {
     v.optional("dimensions", x.dimensions,
                "torus: ranks along each dimension; []: two dimensions, as equal as the number of workers allows",
                at_least(1));
-    v.optional("edges", x.edges, "graph edges: pairs of workers that average with each other");
+    v.optional("edges", x.edges, "graph edges: pairs of workers, or of islands, that average with each other");
+    v.optional("islands", x.islands,
+               "groups of workers that make every step together, by synchronous SGD. The graph is one of islands: each "
+               "worker exchanges its share of the parameters with those of the same share. null: each worker is one");
+    v.optional("average", x.average, "an exact average of all from time to time; null: none");
   }
   bool operator==(const GossipStrategy&) const = default;
 };
@@ -346,10 +383,11 @@ inline bool meets_by_chance(const Strategy& strategy) {
   return gossip && gossip->asynchronous;
 }
 
-/// The islands of local SGD; null if each worker trains alone, or all together.
+/// The islands of local SGD or gossip; null if each worker trains alone, or all together.
 inline const Islands* islands_of(const Strategy& strategy) {
-  const auto* local = std::get_if<LocalSgdStrategy>(&strategy);
-  return local && local->islands ? &*local->islands : nullptr;
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy)) return local->islands ? &*local->islands : nullptr;
+  const auto* gossip = std::get_if<GossipStrategy>(&strategy);
+  return gossip && gossip->islands ? &*gossip->islands : nullptr;
 }
 
 }  // namespace stepcast

@@ -73,7 +73,7 @@ bool ClusterPrices::neighbours_are_exact(const Neighbours& neighbours) const {
   if (costs.differ()) return false;
   if (p == 1) return true;
   const bool alike = workers_are_alike(ideal_), star = direct_prices_are_exact(ideal_);
-  if (unlike_steps(neighbours.graph, p) > 1) return alike && star;
+  if (unlike_steps(neighbours, p) > 1) return alike && star;
   if (star) return alike || is_regular(neighbours, p);
   const bool adds = costs.any() || ideal_.reduction_cost > SecondsPerByte{};
   return alike && (!adds || is_regular(neighbours, p)) && are_routed(neighbours) && flows_of(neighbours).is_closed();

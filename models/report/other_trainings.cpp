@@ -37,8 +37,10 @@ std::string staleness_of(const Strategy& strategy) {
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (const auto* gossip = std::get_if<GossipStrategy>(&strategy))
-    return fmt::format("{}gossip on {} {} {}", gossip->asynchronous ? "asynchronous " : "", name_of(gossip->graph),
-                       fmt::join(gossip->dimensions, "x"), write_value(gossip->edges).dump());
+    return fmt::format("{}gossip of {} on {} {} {} every {}, {}", gossip->asynchronous ? "asynchronous " : "",
+                       gossip->workers_of_replica(), name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
+                       write_value(gossip->edges).dump(), gossip->steps,
+                       gossip->average ? fmt::format("average every {}", gossip->average->steps) : "");
   return "synchronous";
 }
 

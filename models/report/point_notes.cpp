@@ -204,7 +204,7 @@ void add_one_unit(const Scenario& scenario, const Workload& workload, Notes& not
 /// The steps that a pass of the step graph holds.
 const char* repeated_part(const Scenario& scenario) {
   const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return "until the graph is the same again";
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return "until its exchanges repeat";
   return servers && servers->steps_of_pull() != servers->steps ? "until a push and a pull fall together again"
                                                                : "from one exchange to the next";
 }
@@ -217,8 +217,8 @@ void add_local_steps(const Scenario& scenario, const StepGraph& graph, Notes& no
   if (islands_of(scenario.strategy) && scenario.cluster.jitter.cv > 0)
     notes.push_back(
         {NoteCode::islands_in_step,
-         "each step of an island waits for the slowest worker of all islands; real islands wait for others at averages "
-         "alone, so with jitter their steps are shorter"});
+         "each step of an island waits for the slowest worker of all islands; real islands wait for others when they "
+         "average, so with jitter their steps are shorter"});
 }
 
 /// Notes kernels that a framework's code may not have: one for each norm, rotary embedding and GELU.

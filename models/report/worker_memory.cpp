@@ -56,7 +56,7 @@ double recoded_share(const Scenario& scenario, const CompressorTraits& traits) {
   if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1 && has_parts(traits))
     return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  return x && x->two_way && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
+  return x && x->two_way && !traits.answers && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
 }
 
 Dtype reduced_dtype(const Scenario& scenario, const Workload& workload) {
@@ -143,12 +143,20 @@ struct MemoryOf {
     return {local ? n * 2.0 : n, n, local || x.two_way ? s : Bytes{}, {}, {}};
   }
   /// The parameters, and those of each neighbour, or of one at a time in pairs; with a compressor x, x̂ and s of
-  /// CHOCO-SGD.
+  /// CHOCO-SGD, or nothing for power steps. Islands keep this of a share. The shares that they gather while they compute
+  /// are in memory of their own, and an outer update keeps the parameters of the last average and a momentum.
   WorkerMemory operator()(const GossipStrategy& x) const {
-    const bool compressed = sends_compressed(scenario);
-    const int all = degree({x.graph, x.dimensions, x.edges}, scenario.cluster.workers);
-    const double copies = x.asynchronous ? std::min(1, all) : compressed ? 2 : all;
-    return {n * (1 + copies), n, s, {}, {}};
+    const int all = degree(neighbours_of(x), scenario.cluster.workers);
+    const bool steps = traits_of(scenario.compressor, workload.dtype).stages > 1;
+    const double copies = x.asynchronous ? std::min(1, all) : !sends_compressed(scenario) ? all : steps ? 0 : 2;
+    const auto sharded = sharded_step(x);
+    WorkerMemory memory = sharded ? (*this)(*sharded) : WorkerMemory{n, n, s, {}, {}};
+    const double g = x.workers_of_replica();
+    const bool outer = x.average && x.average->outer_update_factor > 0;
+    memory.parameters += n * ((copies + (outer ? 1 : 0)) / g);
+    if (outer) memory.optimizer += n / g;
+    if (x.islands && x.overlap && x.islands->gather_averages()) memory.parameters += n;
+    return memory;
   }
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
   WorkerMemory operator()(const ShardedStrategy& x) const {

@@ -129,7 +129,8 @@ class CompressorChecker {
             "\"workers\": sums of one step would wait for the messages of the step before");
     if (std::holds_alternative<GossipStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy gossip",
-            "\"workers\": the workers of a machine have parameters of their own, and no sum of them is sent");
+            "\"workers\": the workers of a machine have parameters of their own, and no sum of them is sent",
+            "islands of a machine's workers exchange compressed shares with other machines alone");
     if (const auto* servers = std::get_if<ParameterServerStrategy>(&s_.strategy); servers && !servers->sum_in_machine)
       fault("/codec/scope", "\"machines\" without sum_in_machine", "\"workers\": servers get each worker's message",
             "set /strategy/sum_in_machine to true");
@@ -259,12 +260,19 @@ class CompressorChecker {
             "1: a cut through a matrix leaves nothing to factorize");
   }
 
-  void check_strategy(const ParameterServerStrategy&) {
+  void check_strategy(const ParameterServerStrategy& x) {
     every_step("parameter-server");
-    if (traits_.stages > 1)
-      fault(place_of_kind(), fmt::format("\"{}\" with strategy parameter-server", kind_),
+    if (traits_.stages == 1) return;
+    if (x.consistency != Consistency::synchronous)
+      fault(place_of_kind(), fmt::format("\"{}\" with {} consistency", kind_, name_of(x.consistency)),
             "a method with one message: the second message here needs the sum of all first ones",
-            "use strategy all-reduce");
+            "use synchronous servers, or strategy all-reduce");
+    if (!traits_.answers)
+      fault(place_of_kind(), fmt::format("\"{}\" with strategy parameter-server", kind_),
+            "a method with one message, or with messages whose sums are messages", "use strategy all-reduce");
+    if (x.exchange.priority)
+      fault("/strategy/exchange/priority", fmt::format("true with compressor \"{}\" and servers", kind_),
+            "false: its later messages wait for all first ones", "use strategy all-reduce");
   }
 
   void check_strategy(const ShardedStrategy& x) {
@@ -309,9 +317,9 @@ class CompressorChecker {
           place_of_kind(), fmt::format("\"{}\" with asynchronous gossip", kind_),
           "a quantizer, or none: a worker that meets others by chance keeps no copy of what each knows, so a message has "
           "every element");
-    if (traits_.stages > 1)
+    if (traits_.stages > 1 && class_of(compressor_) != CompressorClass::low_rank)
       fault(place_of_kind(), fmt::format("\"{}\" with strategy gossip", kind_),
-            "a method with one message: the second message here needs the sum of all first ones");
+            "a method with one message, or power steps: the second message here needs the sum of all first ones");
   }
 
   void check_strategy(const CollectiveBenchmark&) {

@@ -14,7 +14,11 @@ namespace {
 class NeighbourChecker {
  public:
   NeighbourChecker(const Neighbours& neighbours, int workers, std::vector<Fault>& faults)
-      : neighbours_(neighbours), p_(workers), faults_(faults) {}
+      : neighbours_(neighbours),
+        workers_(workers),
+        p_(workers / neighbours.island),
+        who_(neighbours.island > 1 ? "islands" : "workers"),
+        faults_(faults) {}
 
   void run() {
     const std::size_t before = faults_.size();
@@ -38,16 +42,16 @@ class NeighbourChecker {
     for (const int size : neighbours_.dimensions) ranks = std::min<std::int64_t>(ranks * size, INT32_MAX);
     if (!neighbours_.dimensions.empty() && ranks != p_)
       fault("/strategy/dimensions",
-            fmt::format("{}, {} ranks, for {} workers", fmt::join(neighbours_.dimensions, " x "), ranks, p_),
-            "dimensions whose product is the number of workers, or []");
+            fmt::format("{}, {} ranks, for {} {}", fmt::join(neighbours_.dimensions, " x "), ranks, p_, who_),
+            fmt::format("dimensions whose product is the number of {}, or []", who_));
   }
 
   void check_hypercube() {
     const int below = 1 << floor_log2(p_);
     if (below != p_)
-      fault("/strategy/graph", fmt::format("\"{}\" of {} workers", name_of(neighbours_.graph), p_),
-            "a power of two of workers",
-            fmt::format("use {} or {} workers, or an exponential graph", below, 2 * below));
+      fault("/strategy/graph", fmt::format("\"{}\" of {} {}", name_of(neighbours_.graph), p_, who_),
+            fmt::format("a power of two of {}", who_),
+            fmt::format("use {} or {} {}, or an exponential graph", below, 2 * below, who_));
   }
 
   void check_edges() {
@@ -61,25 +65,28 @@ class NeighbourChecker {
       if (!allowed.empty())
         return fault(fmt::format("/strategy/edges/{}", i), fmt::format("ranks {} and {}", a, b), allowed);
     }
-    if (!is_connected(neighbours_, p_))
+    if (!is_connected(neighbours_, workers_))
       fault("/strategy/edges",
-            fmt::format("{} pair{} that leave{} some of {} workers apart", neighbours_.edges.size(),
-                        neighbours_.edges.size() == 1 ? "" : "s", neighbours_.edges.size() == 1 ? "s" : "", p_),
-            "pairs that join all workers, directly or by others");
+            fmt::format("{} pair{} that leave{} some of {} {} apart", neighbours_.edges.size(),
+                        neighbours_.edges.size() == 1 ? "" : "s", neighbours_.edges.size() == 1 ? "s" : "", p_, who_),
+            fmt::format("pairs that join all {}, directly or by others", who_));
   }
 
   /// A ring has few messages, and no limit.
   void check_messages() {
     constexpr std::int64_t kMost = 1 << 21;
-    const std::int64_t messages = message_count(neighbours_, p_);
+    const std::int64_t messages = message_count(neighbours_, workers_);
     if (neighbours_.graph != NeighbourGraph::ring && messages > kMost)
       fault("/strategy/graph",
-            fmt::format("\"{}\" of {} workers: {} messages a step", name_of(neighbours_.graph), p_, messages),
-            fmt::format("at most {} messages", kMost), "use fewer workers, or a graph with fewer neighbours");
+            fmt::format("\"{}\" of {} {}: {} messages a step", name_of(neighbours_.graph), p_, who_, messages),
+            fmt::format("at most {} messages", kMost),
+            fmt::format("use fewer {}, or a graph with fewer neighbours", who_));
   }
 
   const Neighbours& neighbours_;
-  const int p_;
+  const int workers_;
+  const int p_;  ///< ranks of the graph
+  const char* who_;
   std::vector<Fault>& faults_;
 };
 

@@ -71,10 +71,21 @@ class StrategyChecker {
             "at most one fragment a tensor", "give the workload a tensor for each layer");
   }
   void operator()(const GossipStrategy& x) {
-    const Neighbours neighbours{x.graph, x.dimensions, x.edges};
+    const Neighbours neighbours = neighbours_of(x);
     const std::size_t before = faults_.size();
-    check_neighbours(neighbours, s_.cluster.workers, faults_);
-    if (x.asynchronous && faults_.size() == before) check_pairs(neighbours);
+    const int p = s_.cluster.workers;
+    if (x.islands) check_islands(*x.islands, period_of(x, p));
+    if (faults_.size() > before) return;
+    check_neighbours(neighbours, p, faults_);
+    if (x.average)
+      check_collective(x.average->collective, Operation::all_reduce, s_.cluster, "/strategy/average/collective",
+                       faults_, x.islands ? between_groups(x.islands->size, p) : Communicators{});
+    if (const std::int64_t period = period_of(x, p); period > GossipStrategy::kLongestPeriod)
+      fault("/strategy/average/steps",
+            fmt::format("{} beside {} steps from one exchange to the next: {} until all falls together",
+                        x.average ? x.average->steps : 0, x.steps, period),
+            fmt::format("at most {}", GossipStrategy::kLongestPeriod), "use a multiple of /strategy/steps");
+    if (x.asynchronous && faults_.size() == before) check_pairs(x, neighbours);
   }
   void operator()(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);
@@ -109,7 +120,15 @@ class StrategyChecker {
 
  private:
   /// Asynchronous pairs.
-  void check_pairs(const Neighbours& neighbours) {
+  void check_pairs(const GossipStrategy& x, const Neighbours& neighbours) {
+    const auto alone = [&](const char* field, const char* found, const char* allowed) {
+      fault(fmt::format("/strategy/{}", field), fmt::format("{} with asynchronous gossip", found),
+            fmt::format("{}: a worker meets others by chance, one at a time, in each of its steps", allowed));
+    };
+    if (x.islands) alone("islands", "groups", "null");
+    if (x.average) alone("average", "an average", "null");
+    if (x.steps > 1) alone("steps", "several", "1");
+    if (x.islands || x.average || x.steps > 1) return;
     const std::string graph =
         fmt::format("\"{}\" of {} workers, asynchronous", name_of(neighbours.graph), s_.cluster.workers);
     if (changes_by_step(neighbours.graph))
@@ -141,9 +160,9 @@ class StrategyChecker {
   /// Sums inside machines before servers.
   void check_machines(const ParameterServerStrategy& x) {
     const int g = host_costs(s_.cluster).workers_of_machine, p = s_.cluster.workers;
-    if (x.consistency != Consistency::synchronous)
-      fault("/strategy/sum_in_machine", fmt::format("true with {} consistency", name_of(x.consistency)),
-            "synchronous: workers that add up their gradients wait for each other");
+    if (x.consistency == Consistency::backup_workers)
+      fault("/strategy/sum_in_machine", "true with backup-workers consistency",
+            "another consistency: an update takes the first workers, and those of a machine push together");
     if (p > g && p % g != 0)
       fault("/strategy/sum_in_machine", fmt::format("true with {} workers on machines of {}", p, g),
             "as many workers on each", fmt::format("use a multiple of {} workers", g));
@@ -231,7 +250,7 @@ class StrategyChecker {
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
   }
-  void check_islands(const Islands& x, int steps) {
+  void check_islands(const Islands& x, std::int64_t steps) {
     const int p = s_.cluster.workers, g = x.size;
     if (p % g != 0 || g == p)
       return fault("/strategy/islands/size", fmt::format("{} of {} workers", g, p),

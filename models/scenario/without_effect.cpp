@@ -162,9 +162,16 @@ std::string sum_between_groups(const Scenario& s) {
                 "all workers share out one copy of the state");
 }
 
+/// Whether gossip sometimes averages all workers.
+bool averages_all(const Scenario& s) {
+  const auto* gossip = strategy_of<GossipStrategy>(s);
+  return gossip && gossip->average;
+}
+
 std::string of_collectives(const Scenario& s) {
   if (const auto* server = strategy_of<ParameterServerStrategy>(s); server && server->sum_in_machine) return "";
-  return unless(collective_of(s.strategy), "the strategy has no collectives");
+  return unless(collective_of(s.strategy) || averages_all(s) || islands_of(s.strategy),
+                "the strategy has no collectives");
 }
 
 std::string nic_of_gpu(const Scenario& s) {
@@ -173,10 +180,11 @@ std::string nic_of_gpu(const Scenario& s) {
   return unless(!nodes || nodes->nics != nodes->gpus_per_node, "each GPU has a separate NIC");
 }
 
-/// The sums between groups and of islands have a choice of their own.
+/// The sums between groups and of islands, and averages of gossip have a choice of their own.
 std::string of_collectives_by(const Scenario& s, std::initializer_list<Algorithm> algorithms) {
   if (std::string none = of_collectives(s); !none.empty()) return none;
-  if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s.strategy)) return "";
+  if ((strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) || islands_of(s.strategy) || averages_all(s))
+    return "";
   return unless_one_of(s, algorithms);
 }
 std::string in_network(const Scenario& s) {
@@ -236,8 +244,8 @@ std::string backward_slowdown(const Scenario& s) {
 
 /// Strategies whose collectives workers agree on.
 std::string negotiation_cost(const Scenario& s) {
-  const bool agrees =
-      strategy_of<AllReduceStrategy>(s) || strategy_of<PipelinedStrategy>(s) || strategy_of<LocalSgdStrategy>(s);
+  const bool agrees = strategy_of<AllReduceStrategy>(s) || strategy_of<PipelinedStrategy>(s) ||
+                      strategy_of<LocalSgdStrategy>(s) || averages_all(s) || islands_of(s.strategy);
   return unless(agrees, fmt::format("strategy {} does not negotiate", kind_of(s.strategy)));
 }
 

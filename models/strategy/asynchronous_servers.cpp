@@ -2,6 +2,9 @@
 // worker exchanges with each shard independently. It pushes bucket after bucket and copies like synchronous workers.
 // With equal shards, a single worker therefore takes the same time as with synchronous servers.
 //
+// With sums in machines, a machine is such a worker: its workers add up each bucket, push and pull their shares of the
+// sum, and gather what came back. They wait for each other alone.
+//
 // With b backup workers (Chen et al. 2016, "Revisiting distributed synchronous SGD", section 3), a shard keeps count of
 // its updates of each bucket. A push takes part in the next update if its gradient is of the newest parameters. Once p-b
 // have come, the shard adds them, updates, and these workers pull. Any other push is dropped, and its worker pulls at
@@ -40,12 +43,12 @@ class AsynchronousExchange {
       lines_.push_back({stream("push"), stream("serve"), stream("pull")});
     }
     const std::vector<ServerRound> rounds = rounds_of(step_.strategy);
-    std::vector<TaskId> copied_in = exchange(rounds.front());
+    std::vector<TaskId> received = exchange(rounds.front());
     for (std::size_t r = 1; r < rounds.size(); ++r) {
-      step_.begin_round(rounds[r], copied_in);
-      copied_in = exchange(rounds[r]);
+      step_.begin_round(rounds[r], received);
+      received = exchange(rounds[r]);
     }
-    step_.finish(std::move(copied_in));
+    step_.finish(std::move(received));
   }
 
  private:
@@ -59,34 +62,35 @@ class AsynchronousExchange {
     return step_.shares[bucket][shard].bytes > Bytes{};
   }
 
-  /// Adds the exchange at a round's end. Returns the tasks that end its pulls.
+  /// Adds the exchange at a round's end. Returns the tasks after which what came back can be used, or decoded.
   std::vector<TaskId> exchange(const ServerRound& round) {
-    std::vector<TaskId> copied_in;
+    std::vector<TaskId> received;
     for (std::size_t b = 0; b < step_.buckets.size(); ++b) {
       const TaskId ready = round.pushes ? copied_out(b) : step_.end_of_round();
       const std::vector<TaskId> pulled = exchange_with_each(b, ready, round);
       if (!round.pulls) continue;
-      copied_in.push_back(add("copy in", b, copied(b, &CodedPart::pull), copy_in_));
-      for (const TaskId pull : pulled) step_.graph.depend(copied_in.back(), pull);
+      const TaskId copy = add("copy in", b, copied(b, &ShardStage::pull), copy_in_);
+      for (const TaskId pull : pulled) step_.graph.depend(copy, pull);
       for (std::size_t j = 0; j < lines_.size(); ++j)
-        if (holds(b, j)) lines_[j].copied_in = copied_in.back();
+        if (holds(b, j)) lines_[j].copied_in = copy;
+      received.push_back(step_.decodes() ? copy : step_.add_gathered(b, copy));
     }
-    return copied_in;
+    return received;
   }
 
   TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange) {
     return step_.graph.add_task({numbered(what, b, step_.buckets.size()), phase, std::move(work), stream});
   }
 
-  [[nodiscard]] ShardCopy copied(std::size_t b, Bytes CodedPart::*bytes) const {
+  [[nodiscard]] ShardCopy copied(std::size_t b, Bytes ShardStage::*bytes) const {
     ShardCopy all;
-    for (const CodedPart& part : step_.coded[b].shards) all.shard_bytes.push_back(part.*bytes);
+    for (std::size_t j = 0; j < lines_.size(); ++j) all.shard_bytes.push_back(step_.coded[b].stage(j, 0).*bytes);
     return all;
   }
 
   /// Adds the copies of a bucket's pushes, which follow the pushes of the bucket before.
   TaskId copied_out(std::size_t b) {
-    const TaskId task = add("copy out", b, copied(b, &CodedPart::push), copy_out_);
+    const TaskId task = add("copy out", b, copied(b, &ShardStage::push), copy_out_);
     step_.depend_on_ready(task, step_.ready(b));
     for (const TaskId push : std::exchange(pushed_, {})) step_.graph.depend(task, push);
     return task;
@@ -104,11 +108,11 @@ class AsynchronousExchange {
         step_.graph.depend(task, latest);
         latest = task;
       };
-      const CodedPart& part = step_.coded[b].shards[j];
+      const ShardStage part = step_.coded[b].stage(j, 0);
       const int shard = static_cast<int>(j);
       ShardServe serve{shard, {}, round.pulls ? part.pull : Bytes{}};
       if (round.pushes) {
-        serve.time = part.sum + step_.update_time(step_.shares[b][j].bytes);
+        serve.time = part.sum + step_.update_time(step_.shares[b][j].bytes / step_.workers_of_machine());
         serve.copied += part.push;
         follow("push", ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);
         pushed_.push_back(latest);

@@ -20,26 +20,6 @@ CollectiveCall call(const GraphInput& input, Operation operation, const Collecti
                              between_groups(input.summed_workers(), input.cluster.workers));
 }
 
-/// One of `pieces` equal shares of a group of tensors.
-std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int pieces) {
-  if (pieces == 1) return group;
-  if (class_of(method.compressor) != CompressorClass::low_rank && !works_on_matrices(method.compressor))
-    return {slice_of(group, pieces)};
-  for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + pieces - 1) / pieces;
-  return group;
-}
-
-/// Passes over a share of the same data: the same number of launches, less memory and arithmetic.
-std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) {
-  for (CodecKernel& kernel : kernels) {
-    kernel.read *= share;
-    kernel.written *= share;
-    kernel.flops *= share;
-    kernel.fixed *= share;
-  }
-  return kernels;
-}
-
 /// The exchange of the tensors that one method compresses.
 class Exchanges {
  public:
@@ -293,47 +273,6 @@ std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, Stre
     done[i] =
         add_inside(graph, communication, "gather in machines", parts[i].spread, i, done.size(), negotiation, done[i]);
   return add_decode(graph, codec, decode_inner, done, "decode inner");
-}
-
-CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
-                     SecondsPerByte gamma) {
-  CodedPart coded;
-  const double added = messages.added, sums = messages.sums;
-  const Bytes dense = part.bytes / messages.pieces;
-  if (const auto known = by_bytes(input.compressor())) {
-    const Bytes whole = dense / part.share;
-    coded.encode = whole * known->encode_cost;
-    coded.push = dense / known->ratio;
-    coded.pull = two_way ? coded.push : dense;
-    coded.sum = (coded.push * gamma * added + dense * known->decode_cost) * sums;
-    if (two_way) {
-      coded.sum += dense * known->encode_cost * sums;
-      coded.decode = whole * known->decode_cost;
-    }
-    return coded;
-  }
-  const Chosen& chosen = part.tensors;
-  coded.push = chosen.whole * part.share / messages.pieces;
-  Bytes summed = coded.push;
-  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    const CodecPlan plan = plan_of(method, share_of(method, tensors, messages.pieces), messages.added);
-    // A whole codec is a worker's; a server sums by the method's kernels.
-    const std::optional<Seconds> whole = whole_time(method, tensors, messages.pieces);
-    const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
-    add_assumption(coded.assumed, method, plan.assumed);
-    coded.encode += whole.value_or(time(joined(encode_kernels(plan), plan.remember)));
-    const Bytes message = payload(plan) * part.share;
-    coded.push += message;
-    if (plan.summable()) summed += message;
-    const int decoded = plan.summable() ? 1 : messages.added;
-    coded.sum += time(scaled(two_way ? recode_kernels(plan, decoded) : sum_kernels(plan, decoded), part.share)) * sums;
-    if (two_way && !whole) coded.decode += time(sum_kernels(plan, 1));
-  });
-  // A shard waits for a message of every worker, even if a sparse method kept nothing of a small tensor.
-  coded.push = std::max(coded.push, 1_B);
-  coded.pull = two_way || !chosen.has_coded() ? coded.push : dense;
-  coded.sum += summed * gamma * added * sums;
-  return coded;
 }
 
 }  // namespace stepcast

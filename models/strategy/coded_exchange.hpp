@@ -1,5 +1,4 @@
-// The path of gradients through the compressor: GPU times and messages, in order. There is one struct for collectives
-// and one for parameter servers.
+// The path of gradients through the compressor and collectives: GPU times and messages, in order.
 #pragma once
 
 #include <optional>
@@ -93,35 +92,5 @@ TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, co
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
                                   const std::vector<CodedExchange>& parts, Seconds negotiation,
                                   std::vector<TaskId> ready, TaskId end = kNoTask, std::size_t first = 0);
-
-/// One shard's share of each tensor of a bucket.
-struct ShardPart {
-  Chosen tensors;  ///< with all their elements
-  Bytes bytes{};   ///< bytes of the share, uncompressed
-  double share = 1;
-};
-
-/// One worker's message to a shard, and its answer.
-struct CodedPart {
-  Seconds encode{};  ///< on the worker, for all shards of the same tensors, with error feedback
-  Bytes push{}, pull{};
-  Seconds sum{};     ///< on the shard, for all workers' messages: decode and add them, encode the answers
-  Seconds decode{};  ///< on the worker, for all shards of the same tensors
-  std::string assumed;
-};
-
-/// The messages that a shard adds up before it answers. Each has 1/pieces of every tensor. A bucket has k parts, and with
-/// sums inside machines each of g workers has its share of a part.
-struct ShardMessages {
-  int added = 1;   ///< to one sum: p/g, without backup workers; 1 for asynchronous servers
-  int sums = 1;    ///< g
-  int pieces = 1;  ///< k·g
-};
-
-/// If pushes can be summed, the shard adds them by γ and decodes the sum. Otherwise it decodes them one by one, on a
-/// device like the workers'. With `two_way`, it encodes the sum by the same method, with its own error feedback.
-/// Otherwise parameters come back uncompressed.
-CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
-                     SecondsPerByte gamma);
 
 }  // namespace stepcast

@@ -57,6 +57,14 @@ Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut) {
   return chosen;
 }
 
+std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int pieces) {
+  if (pieces == 1) return group;
+  if (class_of(method.compressor) != CompressorClass::low_rank && !works_on_matrices(method.compressor))
+    return {slice_of(group, pieces)};
+  for (Tensor& tensor : group) tensor.shape.front() = (tensor.shape.front() + pieces - 1) / pieces;
+  return group;
+}
+
 Tensor slice_of(const std::vector<Tensor>& group, int p) {
   const Tensor flat = flattened(group);
   return {{(flat.elements() + p - 1) / p}, flat.dtype};

@@ -39,6 +39,10 @@ void for_each_method(const GraphInput& input, const Chosen& chosen, const Use& u
     if (!chosen.coded[m].empty()) use(input.methods[m], chosen.coded[m]);
 }
 
+/// One of `pieces` equal shares of a group of tensors: 1/pieces of the rows of each one for low-rank methods, else a flat
+/// tensor.
+std::vector<Tensor> share_of(const Method& method, std::vector<Tensor> group, int pieces);
+
 /// One of p equal parts of a group of tensors, as a flat tensor.
 Tensor slice_of(const std::vector<Tensor>& group, int p);
 

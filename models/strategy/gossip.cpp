@@ -1,10 +1,16 @@
 // Decentralized SGD: x_i ← weighted mean of x_i and its neighbours' x_j, minus lr·g_i (D-PSGD, Lian et al. 2017).
-// Workers exchange the parameters from the start of the step, so the exchange can overlap the whole computation.
+// Workers exchange the parameters from the start of the step, so the exchange can overlap the whole computation. The
+// messages of compressors are in gossip_message.hpp. A method's second message waits for the neighbours' first ones. It is
+// encoded after back-propagation, since GPU streams run in order.
 //
-// With a compressor, each worker sends the difference between its parameters and x̂_i, the value that its neighbours
-// hold (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
-//     q_i = C(x_i - x̂_i),   x̂_i += q_i,   s_i += sum of w_ij·q_j,   x_i += γ·(s_i - x̂_i)
-// s_i is the weighted sum of all x̂_j, which needs no copy of each neighbour's x̂_j.
+// Workers may exchange after every H-th step alone, and average exactly after every τ-th one by all-reduce (gossip with
+// periodic global averages, Chen et al., ICML 2021; SlowMo, with an outer update). That average takes the place of the
+// step's exchange, and the next step waits for it.
+//
+// With islands of g workers, each step is one of synchronous SGD inside each island. Worker r of an island exchanges share
+// r, n/g bytes, of the step's first parameters with the workers of the same share. What the neighbours add comes on top of
+// the update. Then the island's workers gather all shares, unless their next step gathers them anyway. Without overlap,
+// they exchange updated parameters. Exchanges have a stream of their own: they do not hold up messages inside islands.
 //
 // Asynchronous workers (AD-PSGD, Lian et al., ICML 2018, algorithm 1) average in pairs. In each of its steps, a worker
 // takes one neighbour by chance, both send each other their parameters, and both take the mean. A worker is in one pair
@@ -15,55 +21,20 @@
 // So that workers do not wait for each other in a circle, the graph is bipartite, and one half of it chooses
 // (section 4, recalled). The other half answers while its GPU computes.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "models/collective/neighbours.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/strategy/coded_tensors.hpp"
+#include "models/strategy/gossip_message.hpp"
+#include "models/strategy/island_steps.hpp"
 
 namespace stepcast {
 namespace {
-
-/// A worker's message, and the GPU time before it and after the exchange.
-struct GossipMessage {
-  Seconds encode{}, decode{};
-  Bytes bytes{};
-  Bytes added{};  ///< by γ's rate at each receiver
-  std::string assumed;
-};
-
-/// One fused kernel on all elements: it reads and writes some vectors of `each` bytes.
-CodecKernel on_vectors(const char* name, Bytes each, double read, double written) {
-  return {.kernel = name, .read = each * read, .written = each * written};
-}
-
-GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neighbours) {
-  const Bytes n = whole.bytes;
-  if (const auto known = by_bytes(input.compressor())) {
-    const Bytes wire = n / known->ratio;
-    return {n * known->encode_cost, n * known->decode_cost, wire, wire, ""};
-  }
-  const Chosen chosen = choose(input, whole, false);
-  GossipMessage message{{}, {}, chosen.whole, chosen.whole, ""};
-  if (!chosen.has_coded()) return message;
-  // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.
-  const CodecRates& rates = *input.methods.front().rates;
-  message.encode = price({on_vectors("gossip-difference", n - chosen.whole, 2, 1)}, rates);
-  message.decode = price({on_vectors("gossip-average", n - chosen.whole, 5, 3)}, rates);
-  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    const CodecPlan plan = plan_of(method, tensors, neighbours + 1);
-    const auto own = whole_time(method, tensors);
-    const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
-    message.encode += own.value_or(time(plan.stages.front().encode));
-    const int decoded = plan.summable() ? std::min(1, neighbours) : neighbours;
-    const Seconds others = decoded > 0 ? time(sum_kernels(plan, decoded)) : Seconds{};
-    if (!own) message.decode += time(sum_kernels(plan, 1)) + others;
-    const Bytes coded = payload(plan);
-    message.bytes += coded;
-    if (plan.summable()) message.added += coded;
-    add_assumption(message.assumed, method, plan.assumed);
-  });
-  return message;
-}
 
 /// Adds kernels after a task, if any. Returns the last task.
 TaskId add_codec(StepGraph& graph, StreamId codec, const char* name, Phase phase, Seconds time, TaskId after) {
@@ -71,26 +42,6 @@ TaskId add_codec(StepGraph& graph, StreamId codec, const char* name, Phase phase
   const TaskId task = graph.add_task({name, phase, ComputeWork{time}, codec});
   if (after != kNoTask) graph.depend(task, after);
   return task;
-}
-
-/// The message of a pair. At last x and the values of both messages give x.
-GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole) {
-  if (by_bytes(input.compressor())) return message_of(input, whole, 1);
-  const Chosen chosen = choose(input, whole, false);
-  GossipMessage message{{}, {}, chosen.whole, chosen.whole, ""};
-  if (!chosen.has_coded()) return message;
-  message.decode =
-      price({on_vectors("gossip-average", whole.bytes - chosen.whole, 3, 1)}, *input.methods.front().rates);
-  for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    const CodecPlan plan = plan_of(method, tensors, 2);
-    const auto own = whole_time(method, tensors);
-    const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
-    message.encode += own.value_or(time(plan.stages.front().encode));
-    message.decode += time(sum_kernels(plan, 1)) * (own ? 1.0 : 2.0);
-    message.bytes += payload(plan);
-    add_assumption(message.assumed, method, plan.assumed);
-  });
-  return message;
 }
 
 StepGraph build_pairs(const GossipStrategy& strategy, const GraphInput& input) {
@@ -101,17 +52,17 @@ StepGraph build_pairs(const GossipStrategy& strategy, const GraphInput& input) {
   const StreamId codec = add_codec_stream(graph, compute, input);
   const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
   const GossipMessage message = message_of_pair(input, whole.front());
-  graph.payload = message.bytes;
+  const GossipStage& sent = message.stages.front();
+  graph.payload = sent.bytes;
   graph.assumed = message.assumed;
   const TaskId early =
-      strategy.overlap ? add_codec(graph, codec, "encode", Phase::encode, message.encode, kNoTask) : kNoTask;
+      strategy.overlap ? add_codec(graph, codec, "encode", Phase::encode, sent.encode, kNoTask) : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, parts_of(whole), {Seconds{}}).end;
   const TaskId ready =
-      strategy.overlap ? early : add_codec(graph, codec, "encode", Phase::encode, message.encode, backward);
-  const Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
+      strategy.overlap ? early : add_codec(graph, codec, "encode", Phase::encode, sent.encode, backward);
   const TaskId exchange = graph.add_task(
-      {"pair exchange", Phase::exchange, PairWork{message.bytes, message.added, neighbours}, communication});
+      {"pair exchange", Phase::exchange, PairWork{sent.bytes, sent.added, neighbours_of(strategy)}, communication});
   if (ready != kNoTask) graph.depend(exchange, ready);
   const TaskId done = add_codec(graph, codec, "decode", Phase::decode, message.decode, exchange);
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
@@ -120,46 +71,174 @@ StepGraph build_pairs(const GossipStrategy& strategy, const GraphInput& input) {
   return graph;
 }
 
+class GossipRounds {
+ public:
+  GossipRounds(const GossipStrategy& strategy, const GraphInput& input)
+      : strategy_(strategy),
+        input_(input),
+        neighbours_(neighbours_of(strategy)),
+        whole_(make_buckets(input.workload, Exchange{})),
+        message_(message_of(input, whole_.front(), degree(neighbours_, input.cluster.workers),
+                            strategy.workers_of_replica())) {
+    compute_ = graph_.add_stream("compute");
+    communication_ = graph_.add_stream("communication");
+    codec_ = add_codec_stream(graph_, compute_, input);
+    graph_.assumed = message_.assumed;
+    if (!strategy.islands) return;
+    islands_.emplace(island_step(*strategy.islands, input), graph_, compute_);
+    if (strategy.overlap) graph_.in_flight = communication_;
+  }
+
+  StepGraph graph() && {
+    const auto steps = static_cast<int>(period_of(strategy_, input_.cluster.workers));
+    graph_.local_steps = steps;
+    for (int step = 1; step <= steps; ++step) {
+      const bool averages = strategy_.average && step % strategy_.average->steps == 0;
+      const bool exchanges = step % strategy_.steps == 0;
+      if (averages) add_averaging_step();
+      else if (exchanges) islands_ ? add_exchanging_step_of_islands() : add_exchanging_step();
+      else add_lone_step();
+      if (exchanges) ++neighbours_.step;
+    }
+    for (const TaskId task : first_)
+      for (const TaskId end : ends_) graph_.depend(task, end, 1);
+    if (islands_) islands_->close();
+    return std::move(graph_);
+  }
+
+ private:
+  /// Lets tasks that begin a step follow the end of the step before.
+  void begin_after_ends(const std::vector<TaskId>& tasks) {
+    if (ends_.empty()) first_ = tasks;
+    for (const TaskId task : tasks)
+      for (const TaskId end : ends_) graph_.depend(task, end);
+  }
+
+  LocalSteps add_step() { return islands_ ? islands_->add() : add_local_steps(graph_, compute_, input_.workload, 1); }
+
+  void add_lone_step() {
+    const LocalSteps step = add_step();
+    begin_after_ends(step.first);
+    ends_ = step.last;
+  }
+
+  TaskId encode(std::size_t stage, TaskId after) {
+    return add_codec(graph_, codec_, stage == 0 ? "encode" : "encode again", Phase::encode,
+                     message_.stages[stage].encode, after);
+  }
+
+  TaskId add_message(std::size_t stage) {
+    const GossipStage& sent = message_.stages[stage];
+    graph_.payload += sent.bytes;
+    std::string name = numbered("neighbour exchange", neighbours_.step % unlike(), unlike());
+    if (stage > 0) name += fmt::format(", message {}", stage + 1);
+    Neighbours neighbours = neighbours_;
+    neighbours.step %= static_cast<int>(unlike());
+    return graph_.add_task({std::move(name), Phase::exchange,
+                            NeighbourWork{sent.bytes, sent.added, std::move(neighbours)}, communication_});
+  }
+
+  /// Adds the stages after the first one, and the decoding.
+  TaskId add_rest_of_exchange(TaskId done) {
+    for (std::size_t stage = 1; stage < message_.stages.size(); ++stage) {
+      const TaskId ready = encode(stage, done);
+      done = add_message(stage);
+      graph_.depend(done, ready);
+    }
+    return add_codec(graph_, codec_, "decode", Phase::decode, message_.decode, done);
+  }
+
+  void add_exchanging_step() {
+    TaskId ready = strategy_.overlap ? encode(0, kNoTask) : kNoTask;
+    const TaskId forward = add_forward(graph_, compute_, input_.workload);
+    const TaskId backward =
+        add_backward(graph_, compute_, compute_, input_, whole_, 1.0, parts_of(whole_), {Seconds{}}).end;
+    if (!strategy_.overlap) ready = encode(0, backward);
+    const TaskId exchange = add_message(0);
+    if (ready != kNoTask) graph_.depend(exchange, ready);
+    const TaskId done = add_rest_of_exchange(exchange);
+    const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update}, compute_});
+    graph_.depend(update, done);
+    begin_after_ends({forward, strategy_.overlap && ready != kNoTask ? ready : exchange});
+    ends_ = {update};
+  }
+
+  void add_exchanging_step_of_islands() {
+    std::vector<TaskId> before;  // the tasks that the first message follows
+    std::vector<TaskId> begin;
+    const auto add_encoding = [&] {
+      const TaskId ready = encode(0, kNoTask);
+      if (ready == kNoTask) return;
+      for (const TaskId task : before) graph_.depend(ready, task);
+      before = {ready};
+    };
+    if (strategy_.overlap) add_encoding();
+    if (!before.empty()) begin = before;
+    const LocalSteps step = add_step();
+    if (!strategy_.overlap) {
+      before = step.last;
+      add_encoding();
+    }
+    const TaskId exchange = add_message(0);
+    for (const TaskId task : before) graph_.depend(exchange, task);
+    const TaskId done = add_gathered(add_rest_of_exchange(exchange));
+    if (strategy_.overlap && begin.empty()) begin = {exchange};
+    begin.insert(begin.end(), step.first.begin(), step.first.end());
+    begin_after_ends(begin);
+    ends_ = step.last;
+    ends_.push_back(done);
+  }
+
+  void add_averaging_step() {
+    const LocalSteps step = add_step();
+    begin_after_ends(step.first);
+    const GlobalAverage& average = *strategy_.average;
+    const int g = strategy_.workers_of_replica(), p = input_.cluster.workers;
+    const CollectiveCall call =
+        input_.prices.decide(Operation::all_reduce, average.collective, whole_.front().bytes / g,
+                             g > 1 ? between_groups(g, p) : Communicators{});
+    graph_.payload += call.bytes;
+    TaskId done = add_negotiated(graph_, communication_, "average of all", call, input_.negotiation(), step.last);
+    if (average.outer_update_factor > 0) {
+      const TaskId outer =
+          graph_.add_task({"outer update", Phase::update,
+                           ComputeWork{input_.workload.update * (average.outer_update_factor / g)}, compute_});
+      graph_.depend(outer, std::exchange(done, outer));
+    }
+    ends_ = {add_gathered(done)};
+  }
+
+  /// Adds the gathering of shares in islands, if the next step does not gather them.
+  TaskId add_gathered(TaskId done) {
+    if (!islands_ || !strategy_.islands->gather_averages()) return done;
+    const Islands& islands = *strategy_.islands;
+    const CollectiveCall call =
+        input_.prices.decide(Operation::all_gather, fitted(islands.collective, Operation::all_gather),
+                             whole_.front().bytes, inside_groups(islands.size, input_.cluster.workers));
+    return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), {done});
+  }
+
+  [[nodiscard]] std::size_t unlike() const {
+    return static_cast<std::size_t>(unlike_steps(neighbours_, input_.cluster.workers));
+  }
+
+  const GossipStrategy& strategy_;
+  const GraphInput& input_;
+  Neighbours neighbours_;  ///< of the next exchange; its step goes on
+  std::vector<Bucket> whole_;
+  GossipMessage message_;
+  StepGraph graph_;
+  std::optional<IslandSteps> islands_;
+  StreamId compute_ = kNoStream, communication_ = kNoStream, codec_ = kNoStream;
+  std::vector<TaskId> first_;  ///< tasks that begin the period
+  std::vector<TaskId> ends_;   ///< tasks that end the step before
+};
+
 }  // namespace
 
 StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) {
   if (strategy.asynchronous) return build_pairs(strategy, input);
-  const int p = input.cluster.workers;
-  Neighbours neighbours{strategy.graph, strategy.dimensions, strategy.edges};
-
-  StepGraph graph;
-  const StreamId compute = graph.add_stream("compute");
-  const StreamId communication = graph.add_stream("communication");
-  const StreamId codec = add_codec_stream(graph, compute, input);
-  const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
-  const GossipMessage message = message_of(input, whole.front(), degree(neighbours, p));
-  graph.local_steps = unlike_steps(strategy.graph, p);
-  graph.assumed = message.assumed;
-
-  std::vector<TaskId> first;  // tasks that wait for the update of the step before
-  TaskId update = kNoTask;
-  for (neighbours.step = 0; neighbours.step < graph.local_steps; ++neighbours.step) {
-    TaskId ready = kNoTask;
-    if (strategy.overlap) ready = add_codec(graph, codec, "encode", Phase::encode, message.encode, kNoTask);
-    const TaskId forward = add_forward(graph, compute, input.workload);
-    const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, parts_of(whole), {Seconds{}}).end;
-    if (!strategy.overlap) ready = add_codec(graph, codec, "encode", Phase::encode, message.encode, backward);
-    const TaskId exchange =
-        graph.add_task({numbered("neighbour exchange", neighbours.step, graph.local_steps), Phase::exchange,
-                        NeighbourWork{message.bytes, message.added, neighbours}, communication});
-    if (ready != kNoTask) graph.depend(exchange, ready);
-    graph.payload += message.bytes;
-    const TaskId done = add_codec(graph, codec, "decode", Phase::decode, message.decode, exchange);
-    const TaskId last = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
-    graph.depend(last, done);
-    for (const TaskId task : {forward, strategy.overlap && ready != kNoTask ? ready : exchange}) {
-      if (update == kNoTask) first.push_back(task);
-      else graph.depend(task, update);
-    }
-    update = last;
-  }
-  for (const TaskId task : first) graph.depend(task, update, 1);
-  return graph;
+  return GossipRounds(strategy, input).graph();
 }
 
 }  // namespace stepcast

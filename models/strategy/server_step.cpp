@@ -81,7 +81,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   for (std::size_t i = 0; i < parts.size(); ++i) {
     coded.push_back(begins_bucket(parts, i) ? code(i) : coded.back());
     for (const CodedPart& one : coded.back().shards) {
-      graph.payload += one.push;
+      for (const ShardStage& stage : one.stages) graph.payload += stage.push;
       join_assumptions(graph.assumed, one.assumed);
     }
     decodes_ = decodes_ || coded.back().decode > Seconds{} || (!inside_.empty() && inside_[i].decode > Seconds{});
@@ -92,6 +92,7 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
 }
 
 void ServerStep::begin_round(const ServerRound& round, const std::vector<TaskId>& pulled) {
+  end_backward();
   TaskId first = kNoTask;
   if (!round.pushes) {
     const LocalSteps local = add_local_steps(graph, compute_, input.workload, round.steps);
@@ -136,24 +137,27 @@ void ServerStep::add_backward() {
   if (!inside_.empty()) {
     std::vector<SummedPart> summed;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      summed.push_back({inside_[i].encode, inside_[i].sum, coded[i].encode, {}});
+      summed.push_back({inside_[i].encode, inside_[i].sum, coded[i].encode.front(), {}});
     summed_.emplace(graph, SummedBackward::Streams{compute_, sums_, codec_}, input, buckets, parts, std::move(summed),
                     SummedBackward::Options{slowdown, overlap, false, {}});
     return;
   }
   std::vector<Seconds> encode;
-  for (const CodedShards& part : coded) encode.push_back(part.encode);
+  for (const CodedShards& part : coded) encode.push_back(part.encode.front());
   backward_ = stepcast::add_backward(graph, compute_, codec_, input, buckets, slowdown, parts, encode);
 }
 
-bool ServerStep::one_link() const { return !strategy.duplex || (graph.shards_co_located && graph.shards > 1); }
+bool ServerStep::one_link() const {
+  return strategy.consistency == Consistency::synchronous &&
+         (!strategy.duplex || (graph.shards_co_located && graph.shards > 1));
+}
 
 ServerStep::CodedShards ServerStep::code(std::size_t i) const {
   const BucketPart& part = parts[i];
   const int p = input.cluster.workers, g = workers_of_machine_;
   const bool alone =
       strategy.consistency == Consistency::asynchronous || strategy.consistency == Consistency::stale_synchronous;
-  const ShardMessages messages{alone ? 1 : workers_of_update(strategy, p) / g, g, g * part.of};
+  const ShardMessages messages{alone ? 1 : workers_of_update(strategy, p) / g, alone ? 1 : g, g * part.of};
   CodedShards of_shards;
   for (const ShardPart& share : shares[part.bucket]) {
     // Shards with equal shares of the same tensors all have the cost of the first one.
@@ -164,12 +168,13 @@ ServerStep::CodedShards ServerStep::code(std::size_t i) const {
           split ? of_shards.shards.front()
                 : coded_part(input, share, messages, strategy.two_way,
                              strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
-    if (split) continue;
-    of_shards.encode += of_shards.shards.back().encode;
-    of_shards.decode += of_shards.shards.back().decode;
+    const CodedPart& one = of_shards.shards.back();
+    of_shards.encode.resize(std::max({std::size_t{1}, of_shards.encode.size(), one.stages.size()}));
+    for (std::size_t s = 0; s < one.stages.size() && !split; ++s) of_shards.encode[s] += one.stages[s].encode;
+    if (!split) of_shards.decode += one.decode;
   }
   if (!inside_.empty()) {
-    of_shards.encode += inside_[i].add;
+    of_shards.encode.front() += inside_[i].add;
     of_shards.decode += inside_[i].encode_share;
   }
   return of_shards;
@@ -187,6 +192,19 @@ std::vector<Seconds> ServerStep::ready_times() const {
   return times_of_parts(backward_, ends_of_computing(graph, 0), overlap);
 }
 
+TaskId ServerStep::add_encode(std::size_t part, std::size_t stage, TaskId received) {
+  const Seconds time = coded[part].encode[stage];
+  if (time == Seconds{}) return received;
+  const TaskId task =
+      graph.add_task({numbered("encode again", part, parts.size()), Phase::encode, ComputeWork{time}, codec_});
+  graph.depend(task, received);
+  return task;
+}
+
+void ServerStep::end_backward() {
+  if (summed_) summed_->add_rest();
+}
+
 TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
   if (inside_.empty()) return received;
   const TaskId gathered = graph.add_task({numbered("gather in machines", part, parts.size()), Phase::exchange,
@@ -196,7 +214,7 @@ TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
 }
 
 void ServerStep::finish(std::vector<TaskId> received) {
-  if (summed_) summed_->add_rest();
+  end_backward();
   if (decodes_ && !strategy.exchange.priority) {
     std::vector<Seconds> decode, decode_inner(parts.size());
     for (const CodedShards& part : coded) decode.push_back(part.decode);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/strategy/builder.hpp"
-#include "models/strategy/coded_exchange.hpp"
+#include "models/strategy/coded_part.hpp"
 #include "models/strategy/inside_machines.hpp"
 #include "models/strategy/machine_sums.hpp"
 #include "models/strategy/server_rounds.hpp"
@@ -24,8 +24,14 @@ namespace stepcast {
 struct ServerStep {
   /// The path of a part to the shards and back.
   struct CodedShards {
-    std::vector<CodedPart> shards;  ///< all zero if the bucket has nothing for the shard
-    Seconds encode{}, decode{};     ///< on the worker
+    std::vector<CodedPart> shards;
+    std::vector<Seconds> encode;  ///< on the worker, by stage
+    Seconds decode{};             ///< on the worker
+
+    /// A stage of the exchange with a shard; all zero if there is none.
+    [[nodiscard]] ShardStage stage(std::size_t shard, std::size_t s) const {
+      return s < shards[shard].stages.size() ? shards[shard].stages[s] : ShardStage{};
+    }
   };
 
   ServerStep(const ParameterServerStrategy& servers, const GraphInput& given);
@@ -41,6 +47,10 @@ struct ServerStep {
   void depend_on_ready(TaskId push, TaskId ready);
   /// The time at which each part may be pushed, on a worker of speed 1 in an isolated step.
   [[nodiscard]] std::vector<Seconds> ready_times() const;
+  /// Adds the encoding of a part's later stage after its messages of the stage before. Returns the part's last task.
+  TaskId add_encode(std::size_t part, std::size_t stage, TaskId received);
+  /// Adds what is left of the backward pass.
+  void end_backward();
   /// Adds the gathering of a part in machines, if gradients were added up there. Returns the part's last task.
   TaskId add_gathered(std::size_t part, TaskId received);
   /// Whether workers decode what comes back. It is gathered in machines after that, by finish() or before its use.
@@ -51,6 +61,8 @@ struct ServerStep {
   /// updates its parameters. With priority, it does both by buckets, before each bucket's next forward pass.
   void finish(std::vector<TaskId> received);
 
+  /// The workers of a machine that add up their gradients first; 1: none do.
+  [[nodiscard]] int workers_of_machine() const { return workers_of_machine_; }
   /// Whether one stream carries pushes and pulls, and one the collectives inside machines.
   [[nodiscard]] bool one_link() const;
   /// The share of the update for `bytes` of parameters, if servers update.

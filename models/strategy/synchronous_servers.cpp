@@ -14,11 +14,17 @@
 // of the sum (machine_sums.hpp). The shard decodes and adds those of each share. Its answers are decoded before they are
 // gathered.
 //
+// With a compressor of several messages (coded_part.hpp), all parts exchange their first messages, then their second ones,
+// which are encoded after back-propagation: workers need the sums of the first ones before.
+//
 // With `partition`, parts of buckets are encoded, pushed and pulled by themselves. With `priority`, those of the first
 // layers go first, by the times of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "models/price/shard_copies.hpp"
 #include "models/strategy/server_step.hpp"
@@ -37,12 +43,18 @@ class SynchronousExchange {
     push_in_ = step_.graph.add_stream(one_link ? "server communication" : "server push", Role::server);
     pull_out_ = one_link ? push_in_ : step_.graph.add_stream("server pull", Role::server);
     serving_ = step_.graph.add_stream("server compute", Role::server);
-    std::vector<Bundle> all = bundles();
-    pushed_.resize(all.size());
-    served_.resize(all.size());
-    pulled_.resize(all.size());
-    for (const Exchanged& next : order_of(all, one_link))
-      next.exchange == ShardExchange::push ? push(all, next.part) : pull(all, next.part);
+    pushed_.resize(step_.parts.size());
+    served_.resize(step_.parts.size());
+    pulled_.resize(step_.parts.size());
+    ready_ = step_.ready_times();
+    std::size_t stages = 1;
+    for (const auto& part : step_.coded) stages = std::max(stages, part.encode.size());
+    for (stage_ = 0; stage_ < stages; ++stage_) {
+      std::vector<Bundle> all = bundles();
+      for (const Exchanged& next : order_of(all, one_link))
+        next.exchange == ShardExchange::push ? push(all, next.part) : pull(all, next.part);
+      step_.end_backward();
+    }
     step_.finish(pulled_);
   }
 
@@ -58,24 +70,30 @@ class SynchronousExchange {
     std::size_t part = 0;
   };
 
+  /// Whether a part has messages in this stage.
+  [[nodiscard]] bool takes_part(std::size_t part) const { return stage_ < step_.coded[part].encode.size(); }
+
+  TaskId add(const char* name, std::size_t part, Phase phase, Work work, StreamId worker, StreamId server) {
+    std::string text = numbered(name, part, step_.parts.size());
+    if (stage_ > 0) text += fmt::format(", message {}", stage_ + 1);
+    return step_.graph.add_task({std::move(text), phase, std::move(work), worker, server});
+  }
+
   void push(std::vector<Bundle>& all, std::size_t b) {
-    const auto add = [&](const char* name, Phase phase, Work work, StreamId worker, StreamId server) {
-      return step_.graph.add_task({numbered(name, b, all.size()), phase, std::move(work), worker, server});
-    };
-    const TaskId ready = step_.ready(b);
-    pushed_[b] = add("push", Phase::exchange, std::move(all[b].push), push_out_, push_in_);
+    const TaskId ready = stage_ == 0 ? step_.ready(b) : step_.add_encode(b, stage_, pulled_[b]);
+    pushed_[b] = add("push", b, Phase::exchange, std::move(all[b].push), push_out_, push_in_);
     step_.depend_on_ready(pushed_[b], ready);
-    served_[b] = add("serve", Phase::serve, std::move(all[b].serve), kNoStream, serving_);
+    served_[b] = add("serve", b, Phase::serve, std::move(all[b].serve), kNoStream, serving_);
     step_.graph.depend(served_[b], pushed_[b]);
   }
 
   void pull(std::vector<Bundle>& all, std::size_t b) {
-    const TaskId pulled = step_.graph.add_task(
-        {numbered("pull", b, all.size()), Phase::exchange, std::move(all[b].pull), pull_in_, pull_out_});
+    const TaskId pulled = add("pull", b, Phase::exchange, std::move(all[b].pull), pull_in_, pull_out_);
     step_.graph.depend(pulled, served_[b]);
     // A worker takes part in a pull only after its own push.
     step_.graph.depend(pulled, pushed_[b]);
-    pulled_[b] = step_.decodes() ? pulled : step_.add_gathered(b, pulled);
+    const bool is_last = stage_ + 1 == step_.coded[b].encode.size();
+    pulled_[b] = is_last && !step_.decodes() ? step_.add_gathered(b, pulled) : pulled;
   }
 
   [[nodiscard]] std::vector<Bundle> bundles() const {
@@ -87,14 +105,19 @@ class SynchronousExchange {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const BucketPart& part = step_.parts[i];
       for (std::size_t j = 0; j < step_.coded[i].shards.size(); ++j) {
-        const CodedPart& one = step_.coded[i].shards[j];
+        const ShardStage one = step_.coded[i].stage(j, stage_);
+        const bool is_last = stage_ + 1 == step_.coded[i].shards[j].stages.size();
         all[i].push.shard_bytes.push_back(one.push);
         all[i].pull.shard_bytes.push_back(one.pull);
         all[i].serve.time.push_back(one.sum + (one.push + one.pull) * copies[j] +
-                                    step_.update_time(step_.shares[part.bucket][j].bytes / part.of));
+                                    (is_last ? update_time(part, j) : Seconds{}));
       }
     }
     return all;
+  }
+
+  [[nodiscard]] Seconds update_time(const BucketPart& part, std::size_t shard) const {
+    return step_.update_time(step_.shares[part.bucket][shard].bytes / part.of);
   }
 
   /// Shards that serve one push after another, in parallel.
@@ -120,32 +143,40 @@ class SynchronousExchange {
     return step_.input.prices.shards(work.exchange, work.shard_bytes, step_.graph.shards_co_located).total();
   }
 
-  [[nodiscard]] std::vector<Exchanged> order_of(const std::vector<Bundle>& all, bool one_link) const {
+  [[nodiscard]] std::vector<Exchanged> order_of(const std::vector<Bundle>& all, bool one_link) {
     if (step_.strategy.exchange.priority) return by_priority(all, one_link);
     if (one_link) return in_turn(all);
     // With a stream for each kind, only the order within a kind matters.
     std::vector<Exchanged> order;
     for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull})
-      for (std::size_t i = 0; i < all.size(); ++i) order.push_back({exchange, i});
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (takes_part(i)) order.push_back({exchange, i});
     return order;
   }
 
   /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the parts.
-  [[nodiscard]] std::vector<Exchanged> in_turn(const std::vector<Bundle>& all) const {
-    const std::vector<Seconds> ready = step_.ready_times();
+  /// Sets the times at which the next stage is ready.
+  [[nodiscard]] std::vector<Exchanged> in_turn(const std::vector<Bundle>& all) {
+    std::vector<std::size_t> parts;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (takes_part(i)) parts.push_back(i);
     Shards shards(step_.graph.shards);
     std::vector<Exchanged> order;
     std::vector<Seconds> served;
-    Seconds link{};  // the time at which the link is free
-    for (std::size_t pulls = 0; pulls < all.size();) {
+    Seconds encoded{};  // the end of the latest encoding
+    for (std::size_t pulls = 0; pulls < parts.size();) {
       const std::size_t pushes = served.size();
-      if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
-        link = std::max(link, ready[pushes]) + time_of(all[pushes].push);
-        served.push_back(shards.serve(all[pushes], link));
-        order.push_back({ShardExchange::push, pushes});
+      if (pushes < parts.size() && (pulls == pushes || ready_[parts[pushes]] <= served[pulls])) {
+        const std::size_t part = parts[pushes];
+        link_ = std::max(link_, ready_[part]) + time_of(all[part].push);
+        served.push_back(shards.serve(all[part], link_));
+        order.push_back({ShardExchange::push, part});
       } else {
-        link = std::max(link, served[pulls]) + time_of(all[pulls].pull);
-        order.push_back({ShardExchange::pull, pulls});
+        const std::size_t part = parts[pulls];
+        link_ = std::max(link_, served[pulls]) + time_of(all[part].pull);
+        order.push_back({ShardExchange::pull, part});
+        const std::vector<Seconds>& encode = step_.coded[part].encode;
+        if (stage_ + 1 < encode.size()) ready_[part] = encoded = std::max(encoded, link_) + encode[stage_ + 1];
         ++pulls;
       }
     }
@@ -153,11 +184,10 @@ class SynchronousExchange {
   }
 
   [[nodiscard]] std::vector<Exchanged> by_priority(const std::vector<Bundle>& all, bool one_link) const {
-    const std::vector<Seconds> ready = step_.ready_times();
     Shards shards(step_.graph.shards);
     std::vector<Turn> pushes, pulls(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
-      pushes.push_back({ready[i], time_of(all[i].push), step_.parts[i].bucket});
+      pushes.push_back({ready_[i], time_of(all[i].push), step_.parts[i].bucket});
     std::vector<Exchanged> turns;  // by number
     for (std::size_t i = 0; i < all.size(); ++i) turns.push_back({ShardExchange::push, i});
     const auto pushed = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {
@@ -175,6 +205,9 @@ class SynchronousExchange {
   }
 
   ServerStep& step_;
+  std::size_t stage_ = 0;       ///< of the messages that are added
+  std::vector<Seconds> ready_;  ///< by part: the time at which it may be pushed, on one link
+  Seconds link_{};              ///< the time at which that link is free
   StreamId push_out_ = kNoStream, pull_in_ = kNoStream, push_in_ = kNoStream, pull_out_ = kNoStream,
            serving_ = kNoStream;
   std::vector<TaskId> pushed_, served_, pulled_;

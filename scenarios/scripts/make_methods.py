@@ -38,6 +38,10 @@ ALIASES = [
     ("DiLoCo (Douillard et al. 2023)", "strategy `local-sgd`", "with `islands` and `outer_update_factor`"),
     ("SlowMo (Wang et al. 2020)", "strategy `local-sgd`", "with `outer_update_factor`"),
     ("CoCoD-SGD (Shen et al. 2019)", "strategy `local-sgd`", "with as many `averaging_steps` as `steps`"),
+    ("SlowMo over stochastic gradient push (Wang et al. 2020, recalled), gossip with global averages (Chen et al. 2021)", "strategy `gossip`", "with `averaging`: the average of all every H steps, and an outer update"),
+    ("PowerGossip (Vogels et al. 2020, recalled)", "`powersgd`", "with strategy `gossip`: one power step for each edge"),
+    ("hierarchical gossip of Bagua (2021), stochastic gradient push on machines of 8 GPUs", "strategy `gossip`", "with `islands`: sums inside machines, neighbours between them"),
+    ("asynchronous training of BytePS (Jiang et al. 2020, recalled)", "strategy `parameter-server`", "with `sum_in_machine` and `consistency` asynchronous"),
     ("D-PSGD (Lian et al. 2017)", "strategy `gossip`", "on a ring or another graph"),
     ("Moniqua (Lu and De Sa 2020, recalled)", "`qsgd`, `8-bit`, `1-bit` and others", "with `asynchronous` gossip: pairs send codes of their parameters"),
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
@@ -56,9 +60,7 @@ ALIASES = [
 
 # Methods that are not there: why.
 MISSING = [
-    ("OmniReduce (Fei et al. 2021)", "its aggregators, which stream non-zero blocks, are not modelled; its compressor is `block-top-k`"),
     ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
-    ("PowerGossip (Vogels et al. 2020)", "power steps between the two ends of each edge are not modelled"),
     ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
     ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),
 ]

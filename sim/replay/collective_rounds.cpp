@@ -21,23 +21,30 @@ int workers_on(const SimulatedCluster& simulated) {
 
 }  // namespace
 
-CollectiveRounds::CollectiveRounds(SimulatedCluster& simulated, const Cluster& cluster, std::size_t tasks)
+CollectiveRounds::CollectiveRounds(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph)
     : simulated_(simulated),
       cluster_(cluster),
       protocols_(protocols_of(cluster)),
       workers_(workers_on(simulated)),
-      meetings_(tasks) {}
+      apart_(graph.asynchronous) {
+  for (const Task& task : graph.tasks) {
+    const auto* work = std::get_if<CollectiveWork>(&task.work);
+    meetings_.emplace_back(work && apart_ ? work->call.among.count(cluster.workers) : 1);
+  }
+}
 
 double CollectiveRounds::execute(const CollectiveWork& work, Track& track, TaskId task) {
-  Meeting& meeting = meetings_[task];
-  if (++meeting.arrived < workers_) {
+  const Communicators& among = work.call.among;
+  const auto communicator = apart_ ? std::optional(among.of(track.participant->index)) : std::nullopt;
+  Meeting& meeting = meetings_[task][communicator.value_or(0)];
+  if (++meeting.arrived < (apart_ ? among.size(cluster_.workers) : workers_)) {
     meeting.waiting.push_back(&track);
     // Other events of the participant wake the track too.
     for (const int before = meeting.held; meeting.held == before;) track.wait();
     return meeting.start;
   }
   meeting.start = now();
-  run(work.call);
+  run(work.call, communicator);
   meeting.arrived = 0;
   ++meeting.held;
   for (Track* other : std::exchange(meeting.waiting, {})) other->notify();
@@ -45,26 +52,27 @@ double CollectiveRounds::execute(const CollectiveWork& work, Track& track, TaskI
 }
 
 /// Nothing else is on the links meanwhile, so a folded collective always takes the same time.
-void CollectiveRounds::run(const CollectiveCall& call) {
-  if (!simulated_.is_folded()) return run_rounds(call);
+void CollectiveRounds::run(const CollectiveCall& call, std::optional<int> communicator) {
+  if (!simulated_.is_folded()) return run_rounds(call, communicator);
   const std::tuple key{key_of(call), call.bytes, call.recode, call.protocol};
   if (const auto known = took_.find(key); known != took_.end()) return sleep(known->second);
   const double start = now();
-  run_rounds(call);
+  run_rounds(call, {});
   took_[key] = now() - start;
 }
 
-void CollectiveRounds::run_rounds(const CollectiveCall& call) {
+void CollectiveRounds::run_rounds(const CollectiveCall& call, std::optional<int> communicator) {
   const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
   bool begun = false;
   std::vector<Posted> messages;
-  simulated_.for_each_round(call, [&](const SimulatedRound& round, int times) {
+  const auto run_rounds_like = [&](const SimulatedRound& round, int times) {
     if (!std::exchange(begun, true)) sleep(before_rounds(call).si());
     const double start = now();
     const double rest = run_round(round, block, call, messages);
     sleep((now() - start) * (times - 1));
     if (round.is_last) sleep(rest);
-  });
+  };
+  simulated_.for_each_round(call, run_rounds_like, communicator);
 }
 
 Seconds CollectiveRounds::before_rounds(const CollectiveCall& call) const {

@@ -13,7 +13,7 @@ Executor::Executor(SimulatedCluster& simulated, const Scenario& scenario, const 
       scenario_(scenario),
       graph_(graph),
       run_(run),
-      collectives_(simulated, scenario.cluster, graph.tasks.size()),
+      collectives_(simulated, scenario.cluster, graph),
       exchanges_(simulated, scenario.cluster, graph),
       servers_(simulated, scenario.cluster, graph),
       pairs_(simulated, scenario, graph, run) {}

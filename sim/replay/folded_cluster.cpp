@@ -145,7 +145,7 @@ class FoldedCluster : public SimulatedCluster {
                        counted(flows_, "flow", "flows"));
   }
 
-  void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
+  void for_each_round(const CollectiveCall& call, const RoundVisitor& f, std::optional<int>) override {
     const auto found = rounds_.find(key_of(call));
     if (found == rounds_.end()) return;  // one participant sends nothing
     for (const auto& [round, times] : found->second) f(round, times);

@@ -292,6 +292,7 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
     any_direct =
         any_direct || std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<NeighbourWork>(task.work);
   }
+  if (graph.asynchronous && any_collective) return "machines that add up gradients each have a time of their own";
   if (graph.in_flight != kNoStream || (any_collective && any_direct))
     return "a collective may share links with other communication";
   if (scenario.cluster.jitter.cv > 0 && !any_collective && !graph.asynchronous) return kUnlike;

@@ -30,12 +30,14 @@ class FullCluster : public SimulatedCluster {
   [[nodiscard]] double work_per_second() const override { return platform_.work_per_second; }
   [[nodiscard]] std::string summary() const override { return ""; }
 
-  void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
+  void for_each_round(const CollectiveCall& call, const RoundVisitor& f, std::optional<int> communicator) override {
     const Schedule schedule = schedule_of(call, p_);
     SimulatedRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {
-        show(schedule.round(like), have_mean_latency(schedule, like, cluster_.ring_latency), seen);
+        const Round round = schedule.round(like);
+        show(round, have_mean_latency(schedule, like, cluster_.ring_latency), seen);
+        if (communicator) keep_messages_of(*communicator, call.among, round, seen);
         round_seen = like;
       }
       seen.is_last = r == schedule.rounds - 1;
@@ -125,6 +127,14 @@ class FullCluster : public SimulatedCluster {
       for (std::size_t i = 0; i < delays.size(); ++i) seen.messages[i].delay = delays[i];
     }
     seen.load = load_of(round, host_costs(cluster_));
+  }
+
+  /// @param round  that of all communicators, whose messages `seen` has
+  static void keep_messages_of(int communicator, const Communicators& among, const Round& round, SimulatedRound& seen) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < round.size(); ++i)
+      if (among.of(round[i].from) == communicator) seen.messages[kept++] = seen.messages[i];
+    seen.messages.resize(kept);
   }
 
   const Cluster& cluster_;

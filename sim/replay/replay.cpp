@@ -173,7 +173,7 @@ ReplayLog log_of(const std::vector<Participant>& participants, const std::vector
 std::vector<double> collective_times(s4u::Engine& engine, SimulatedCluster& simulated, const Cluster& cluster,
                                      const StepGraph& graph) {
   std::vector<double> times(graph.tasks.size());
-  CollectiveRounds collectives(simulated, cluster, graph.tasks.size());
+  CollectiveRounds collectives(simulated, cluster, graph);
   std::exception_ptr failure;
   sg::add_actor(engine, "collectives", simulated.participants().front().host, [&] {
     try {

@@ -58,7 +58,9 @@ class SimulatedCluster {
 
   /// Calls f(round, times) for the rounds of a collective: for each in order, or for one of each group of like rounds.
   using RoundVisitor = std::function<void(const SimulatedRound&, int times)>;
-  virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
+  /// @param communicator  shows its messages alone, if given; never with folding
+  virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f,
+                              std::optional<int> communicator = {}) = 0;
 
   [[nodiscard]] virtual int inboxes(const Work& direct) const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;

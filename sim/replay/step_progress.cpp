@@ -71,6 +71,9 @@ Count count(std::vector<Count>& by_step, int step) {
 ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   ProgressRules rules;
   rules.asynchronous = graph.asynchronous;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work); work && graph.asynchronous)
+      rules.together = std::max(rules.together, work->call.among.size(scenario.cluster.workers));
   rules.staleness = graph.staleness;
   rules.by_updates = graph.first_pushes.has_value();
   if (may_repeat(scenario, graph)) rules.periodic_from = warmup_passes(scenario);
@@ -80,19 +83,22 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
 }
 
 StepProgress::StepProgress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t tracks)
-    : rules_(rules), own_(tasks.size()), tracks_(tracks), steady_(rules.longest_lag) {
+    : rules_(rules),
+      own_(tasks.size()),
+      tracks_(tracks),
+      begun_(rules.asynchronous ? tasks.size() / static_cast<std::size_t>(rules.together) + 1 : 1, -1),
+      steady_(rules.longest_lag) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += own_[i].tasks = tasks[i];
 }
 
 bool StepProgress::begin(std::size_t participant, int step) {
-  Own& self = own_[participant];
-  if (stopping_ && step > (rules_.asynchronous ? self.begun : begun_)) return false;
+  int& begun = begun_with(participant);
+  if (stopping_ && step > begun) return false;
   if (runs_away(step)) {
     ran_away_ = stopping_ = true;
     return false;
   }
-  self.begun = std::max(self.begun, step);
-  begun_ = std::max(begun_, step);
+  begun = std::max(begun, step);
   return true;
 }
 

@@ -2,7 +2,7 @@
 //
 // It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
 // Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
-// Asynchronous participants each end their own. If a step proves to be apart from the next one, nothing has begun and
+// Asynchronous participants each end their own, or that of the workers with whom they add up gradients. If a step proves to be apart from the next one, nothing has begun and
 // the replay is over at once.
 //
 // Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
@@ -70,6 +70,7 @@ class SteadyState {
 
 struct ProgressRules {
   bool asynchronous = false;
+  int together = 1;                ///< asynchronous: so many participants in a row begin the same steps
   std::optional<int> staleness{};  ///< steps that a participant may be ahead of the slowest
   bool by_updates = false;         ///< max_steps counts the updates of servers, not the steps of the slowest
   /// The first step that may be part of a period. None if all steps differ, by chance or by the order of arrival.
@@ -127,11 +128,14 @@ class StepProgress {
   /// The progress of one participant.
   struct Own {
     int tasks = 0;                  ///< tasks of a step
-    int begun = -1;                 ///< latest step
     std::vector<int> ended;         ///< by step: tasks
     std::vector<double> step_ends;  ///< by step
   };
 
+  /// Of the participants that begin the same steps as this one.
+  [[nodiscard]] int& begun_with(std::size_t participant) {
+    return begun_[rules_.asynchronous ? participant / static_cast<std::size_t>(rules_.together) : 0];
+  }
   [[nodiscard]] bool runs_away(int step) const;
   void end_step(int step, double time);
   /// Whether nothing of the step begins before the one before it has ended everywhere.
@@ -142,7 +146,7 @@ class StepProgress {
   std::vector<Own> own_;  ///< by participant
   std::size_t tracks_;
   long tasks_ = 0;           ///< tasks of a step, of all participants
-  int begun_ = -1;           ///< latest step that a participant has begun
+  std::vector<int> begun_;   ///< latest step that one has begun of those together; of all, if synchronous
   int slowest_ = 0;          ///< number of steps that all have ended
   std::vector<long> ended_;  ///< by step: tasks
   std::vector<double> step_ends_;

@@ -80,7 +80,7 @@ Strategy random_strategy(int p) {
       pipelined.segments = integer_between(1, 5);
       return pipelined;
     }
-    case 2: return random_gossip(p);
+    case 2: return random_gossip_rounds(p);
     case 3:
       return LocalSgdStrategy{.steps = integer_between(1, 8),
                               .grouping = exchange.grouping,

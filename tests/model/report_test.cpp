@@ -283,7 +283,7 @@ TEST_CASE("islands have notes of what they do to machines, and of what is not kn
       0);
   // Jitter: the equations are asked all the same here.
   CHECK(notes(report(4, {"/cluster/jitter={\"distribution\": \"lognormal\", \"cv\": 0.1}"}),
-              "real islands wait for others at averages alone"));
+              "real islands wait for others when they average"));
 }
 
 TEST_CASE("fragments of local SGD that hold nothing are noted") {

@@ -205,8 +205,18 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   auto* gossip = std::get_if<GossipStrategy>(&strategy);
   if (gossip && gossip->graph != NeighbourGraph::one_peer_exponential) gossip->graph = NeighbourGraph::ring;
   const bool servers = std::holds_alternative<ParameterServerStrategy>(strategy);
-  if (gossip && gossip->asynchronous) gossip->graph = NeighbourGraph::ring;
-  if (((servers || gossip) && two_stages) || (gossip && gossip->asynchronous)) compressor = NoCompressor{};
+  if (gossip) {
+    gossip->steps = 1 + gossip->steps % 3;
+    if (gossip->average) gossip->average = GlobalAverage{1 + gossip->average->steps % 9};
+    if (gossip->islands) {  // of 8k workers, k at least 2
+      gossip->islands->size = 2 + 2 * (gossip->islands->size % 2);
+      gossip->islands->collective = {};
+    }
+  }
+  if (gossip && gossip->asynchronous) *gossip = {.overlap = gossip->overlap, .asynchronous = true};
+  const auto* server = std::get_if<ParameterServerStrategy>(&strategy);
+  const bool answers = server && server->consistency == Consistency::synchronous && !server->exchange.priority;
+  if ((servers && two_stages && !answers) || (gossip && gossip->asynchronous)) compressor = NoCompressor{};
   if (servers || gossip || std::holds_alternative<PipelinedStrategy>(strategy)) codec.scope = CodecScope::workers;
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
     x->local_steps = 1;
@@ -249,8 +259,7 @@ Scenario random_scenario() {
   table.global_batch.reset();
   table.profile.reset();
   table.measured.reset();
-  const auto* averaged = std::get_if<LocalSgdStrategy>(&s.strategy);
-  if (std::holds_alternative<ShardedStrategy>(s.strategy) || (averaged && averaged->islands))
+  if (std::holds_alternative<ShardedStrategy>(s.strategy) || islands_of(s.strategy))
     table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
   table.gradients = {{"a", 1000000, 1_ms, {1000, 1000}}, {"b", 500000, 2_ms}};

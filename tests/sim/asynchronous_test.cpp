@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/json.hpp"
 #include "models/report/report.hpp"
 #include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -68,6 +70,95 @@ TEST_CASE("one asynchronous worker does one thing after the other") {
   Scenario seldom = server(1, Consistency::asynchronous);
   strategy_of(seldom).steps = 4;
   require_close(54_ms, step(seldom), 1e-9, "every fourth step");
+}
+
+TEST_CASE("compressed messages to asynchronous servers, by hand") {
+  // 2,500,000 elements. top-k keeps 25,000: 200,000 B, 0.16 ms at 10 Gb/s. A kernel takes 10 us a launch and bytes at
+  // 100 GB/s. Parameters of 10 MB come back in 8 ms.
+  const CodecRates rates{.all = {10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, .measured = {}};
+  const auto with = [&](const Compressor& compressor, bool two_way, int p = 1) {
+    Scenario scenario = server(p, Consistency::asynchronous);
+    strategy_of(scenario).two_way = two_way;
+    scenario.compressor = compressor;
+    scenario.codec.device = device_of(rates.all.launch, rates.all.bandwidth, rates.all.peak);
+    return step(scenario).si();
+  };
+  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, rates).si(); };
+  const CodecPlan top = make_plan(TopK{.ratio = 0.01}, Tensor{{2500000}});
+  const double encode = time(encode_kernels(top)) + time(top.remember), one = time(sum_kernels(top, 1));
+  require_close(50e-3 + encode + 0.16e-3 + one + 8e-3, with(TopK{.ratio = 0.01}, false), 1e-9, "top-k");
+  require_close(50e-3 + encode + 0.32e-3 + time(recode_kernels(top, 1)) + one, with(TopK{.ratio = 0.01}, true), 1e-9,
+                "top-k, encoded again by the server");
+  // fp16: 5 MB, 4 ms each way. Without two_way the server decodes each push.
+  const CodecPlan half = make_plan(Fp16{}, Tensor{{2500000}});
+  const double cast = time(half.stages[0].encode), back = time(half.decode.first);
+  require_close(50e-3 + cast + 4e-3 + back + 8e-3, with(Fp16{}, false), 1e-9, "fp16");
+  require_close(50e-3 + cast + 8e-3 + back, with(Fp16{}, true), 1e-9, "fp16, both ways");
+  // Signs: 312,500 B, 0.25 ms. The server serves pushes one by one, and two equal workers in step push at once: the second
+  // waits for the first one's serving, but their links and kernels are their own.
+  const CodecPlan signs = make_plan(SignSgd{}, Tensor{{2500000}});
+  const double sign = time(encode_kernels(signs)) + time(signs.remember), decode = time(sum_kernels(signs, 1));
+  require_close(50e-3 + sign + 0.25e-3 + decode + 8e-3, with(SignSgd{}, false), 1e-9, "signs");
+  CHECK(with(SignSgd{}, false, 2) >= 50e-3 + sign + 0.25e-3 + decode + 8e-3);
+}
+
+TEST_CASE("machines as asynchronous workers, by hand") {
+  // Machines of 2 with one NIC. At 10 GB/s inside, 2 workers reduce-scatter 10 MB in 0.5 ms, and gather them in 0.5 ms.
+  // Both push their 5 MB over the NIC: 8 ms, and pull them in 8 ms. A step computes 50 ms.
+  const auto on_machines = [](Scenario scenario, bool sums = true) {
+    scenario.cluster.topology = Nodes{2, {10_GBps, Seconds{}}, 1};
+    strategy_of(scenario).sum_in_machine = sums;
+    return scenario;
+  };
+  require_close(67_ms, step(on_machines(server(2, Consistency::asynchronous))), 1e-9, "one machine");
+  require_close(117_ms, step(on_machines(server(2, Consistency::asynchronous, 0.5))), 1e-9, "its slower worker");
+  Scenario seldom = on_machines(server(2, Consistency::asynchronous));
+  strategy_of(seldom).steps = 4;
+  require_close(54.25_ms, step(seldom), 1e-9, "(4·50 + 17)/4 ms");
+  // Signs of a share: 156,250 B. Both go over the NIC in 0.25 ms, and parameters come back.
+  Scenario signs = on_machines(server(2, Consistency::asynchronous));
+  signs.compressor = SignSgd{};
+  signs.codec.scope = CodecScope::machines;
+  signs.codec.device = device_of({}, BytesPerSecond(1e25), FlopsPerSecond(1e25));
+  require_close(59.25_ms, step(signs), 1e-9, "50 + 0.5 + 0.25 + 8 + 0.5 ms");
+  // Without messages to speak of, a machine of a slow worker makes a step in 100 ms, and another one in 50: 2/3 of 100.
+  const auto by_computing = [&](Scenario scenario, bool sums) {
+    scenario = on_machines(std::move(scenario), sums);
+    scenario.cluster.link.bandwidth = BytesPerSecond(1e15);
+    std::get<Nodes>(scenario.cluster.topology).inner.bandwidth = BytesPerSecond(1e15);
+    return step(scenario).si();
+  };
+  require_close(2 / (1 / 100e-3 + 1 / 50e-3), by_computing(server(4, Consistency::asynchronous, 0.5), true), 1e-2,
+                "two machines");
+  require_close(4 / (1 / 100e-3 + 3 / 50e-3), by_computing(server(4, Consistency::asynchronous, 0.5), false), 1e-2,
+                "four workers");
+}
+
+TEST_CASE("property: one machine of asynchronous workers takes the time of a synchronous one") {
+  property(
+      "sums in one machine",
+      [] {
+        Scenario scenario = scenario_of(star(1), ParameterServerStrategy{});
+        Cluster& cluster = scenario.cluster;
+        cluster.workers = integer_between(2, 4);
+        cluster.topology = Nodes{cluster.workers, {BytesPerSecond(positive_between(1e9, 1e11)), 3_us}, 1};
+        auto& servers = strategy_of(scenario);
+        servers.sum_in_machine = true;
+        servers.shards = integer_between(1, 3);
+        servers.exchange.grouping = coin() ? Grouping::per_tensor : Grouping::whole_model;
+        servers.exchange.overlap = coin();
+        servers.steps = integer_between(1, 3);
+        // A server that adds, copies or updates serves one share after the other, and its first answer leaves earlier.
+        cluster.reduction_cost = {};
+        cluster.stack.host_cost = cluster.stack.inner_host_cost = {};
+        servers.server_update_factor = 0;
+        scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(0.01, 1.0)));
+        Scenario synchronous = scenario;
+        servers.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
+        const auto answers = replay_all({{"", scenario}, {"", synchronous}});
+        assert_close(answers[1].step.si(), answers[0].step.si(), 1e-9, to_json(scenario).dump());
+      },
+      60);
 }
 
 TEST_CASE("pushes and pulls at other steps, by hand") {

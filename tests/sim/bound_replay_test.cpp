@@ -47,7 +47,7 @@ Strategy random_strategy(int p) {
   switch (integer_between(0, 6)) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
-    case 2: return random_gossip(p);
+    case 2: return random_gossip_rounds(p);
     case 3: {
       const int steps = integer_between(1, 5);
       return LocalSgdStrategy{.steps = steps,

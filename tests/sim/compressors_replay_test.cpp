@@ -45,6 +45,7 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
   std::vector<Case> cases;
   for (const Compressor& compressor : methods())
     for (const int p : kWorkers) {
+      const CompressorTraits traits = traits_of(compressor, Dtype::fp32);
       for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
         AllReduceStrategy strategy;
         strategy.exchange.grouping = grouping;
@@ -56,7 +57,7 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
       for (const int averaging_steps : {1, 3})
         cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .fragments = 2, .averaging_steps = averaging_steps},
                               compressor, fmt::format("fragments, tau={}", averaging_steps)));
-      if (const CompressorTraits traits = traits_of(compressor, Dtype::fp32); traits.one_gathered_message)
+      if (traits.one_gathered_message)
         for (const int averaging_steps : {1, 3})
           cases.push_back(
               coded(p,
@@ -65,18 +66,27 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
                                      .fragments = 2,
                                      .averaging_steps = averaging_steps},
                     compressor, fmt::format("fragments in parts, tau={}", averaging_steps)));
-      if (has_several_stages(compressor)) continue;
-      for (const bool two_way : {false, true}) {
-        ParameterServerStrategy server;
-        server.two_way = two_way;
-        server.exchange.grouping = Grouping::per_tensor;
-        cases.push_back(coded(p, server, compressor, two_way ? "server, two-way" : "server"));
-      }
+      for (const bool two_way : {false, true})
+        for (const bool duplex : {false, true}) {
+          if (traits.stages > 1 && !traits.answers) continue;
+          ParameterServerStrategy server{.shards = 2};
+          server.two_way = two_way;
+          server.duplex = duplex;
+          server.exchange.grouping = Grouping::per_tensor;
+          cases.push_back(coded(p, server, compressor, two_way ? "server, two-way" : "server"));
+        }
+      if (traits.stages > 1 && class_of(compressor) != CompressorClass::low_rank) continue;
       for (const NeighbourGraph graph : {NeighbourGraph::ring, NeighbourGraph::one_peer_exponential})
         for (const bool overlap : {false, true})
           cases.push_back(coded(p, GossipStrategy{overlap, graph}, compressor,
                                 fmt::format("gossip on {}, overlap={}", name_of(graph), overlap)));
-      if (std::holds_alternative<QsparseLocalSgd>(compressor)) continue;
+      if (p % 4 == 0) {
+        GossipStrategy rounds{.overlap = false, .steps = 2};
+        rounds.islands = Islands{.size = 2};
+        rounds.average = GlobalAverage{4};
+        cases.push_back(coded(p, rounds, compressor, "gossip of islands"));
+      }
+      if (std::holds_alternative<QsparseLocalSgd>(compressor) || traits.stages > 1) continue;
       cases.push_back(coded(p, PipelinedStrategy{}, compressor, "pipelined"));
     }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);

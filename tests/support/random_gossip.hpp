@@ -1,4 +1,4 @@
-// Random graphs of decentralized SGD.
+// Random graphs of decentralized SGD, and what comes between their exchanges.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "models/part/strategy.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random_islands.hpp"
 
 namespace stepcast::test {
 
@@ -31,6 +32,16 @@ inline GossipStrategy random_gossip(int p) {
     }
     for (const auto& [a, b] : pairs) gossip.edges.push_back({a, b});
   }
+  return gossip;
+}
+
+/// The same, of workers or islands that may make some steps alone and may average all from time to time.
+inline GossipStrategy random_gossip_rounds(int p) {
+  const auto islands = coin() ? random_islands(p) : std::nullopt;
+  GossipStrategy gossip = random_gossip(islands ? p / islands->size : p);
+  gossip.islands = islands;
+  if (coin()) gossip.steps = integer_between(1, 3);
+  if (coin()) gossip.average = GlobalAverage{integer_between(1, 4), coin() ? real_between(0, 2) : 0.0};
   return gossip;
 }
 

@@ -60,6 +60,8 @@ TEST_CASE("shipped methods send what their papers say") {
       {"galore", 64 * 576 * 4},
       // A byte an element, and the step of the codebook, 4 B.
       {"lpc-svrg", 36868},
+      // round(14.4) = 14 of 144 blocks, 14·256·4 B, and their numbers, 56 B.
+      {"omnireduce", 14392},
       // Two levels are a bit an element; the smallest and the largest take 4 B each: 4,608 + 8.
       {"rotated-quantization", 4616},
       // 5 rows of ceil(368.64) = 369 counters, then 4 candidates for each of floor(36.864) = 36 elements, 4 B each.

@@ -9,7 +9,7 @@ import sys
 EXAMPLES = {
     "A compressor": ["Natural", "TernGrad", "TopK", "PowerSgd", "Atomo", "Dgc", "ThreeLc", "SketchMl", "Wangni"],
     "A topology": ["FatTree", "Torus", "Dragonfly"],
-    "A strategy": ["GossipStrategy", "LocalSgdStrategy"],
+    "A strategy": ["AllReduceStrategy", "ParameterServerStrategy", "PipelinedStrategy", "ShardedStrategy", "LocalSgdStrategy", "GossipStrategy", "CollectiveBenchmark"],
     "A collective algorithm": ["halving_doubling", "bruck"],
     "A metric": ["cost_per_million_samples", "bound_gap_is_large"],
     "A layer kind": ["ConvTranspose2d", "BatchNorm"],
