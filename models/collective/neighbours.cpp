@@ -161,6 +161,15 @@ bool is_connected(const Neighbours& neighbours, int ranks) {
 }
 
 std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p) {
+  if (neighbours.island > 1) {
+    Neighbours islands = neighbours;
+    islands.island = 1;
+    const auto of_islands = two_colours(islands, p / neighbours.island);
+    if (!of_islands) return {};
+    std::vector<bool> colours;
+    for (int rank = 0; rank < p; ++rank) colours.push_back((*of_islands)[rank / neighbours.island]);
+    return colours;
+  }
   std::vector<std::vector<int>> joined(static_cast<std::size_t>(p));
   for (const Message& message : messages_of(neighbours, p)) {
     joined[message.from].push_back(message.to);

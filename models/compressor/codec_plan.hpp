@@ -54,7 +54,7 @@ struct Payload {
   Primitive primitive = Primitive::all_reduce;
   Bytes bytes{};          ///< all_reduce: no fewer than the sum of all messages has, which fills the same buffer
   Bytes size_exchange{};  ///< all_gather_unequal: bytes of the sizes, which are gathered first
-  Bytes narrower{};       ///< a server gets so many bytes less
+  Bytes narrower{};       ///< a server or a neighbour gets so many bytes less
   Bytes sum{};            ///< of all messages, as servers send it back; 0: as large as one, or no message if gathered
 
   [[nodiscard]] Bytes pushed() const { return bytes - narrower; }
@@ -96,7 +96,7 @@ struct CodecPlan {
 
 /// Bytes of all messages of one worker, without the exchange of sizes.
 Bytes payload(const CodecPlan& plan);
-/// Bytes of a stage's messages to a server.
+/// Bytes of a stage's messages to a server or a neighbour, which no collective sums.
 Bytes pushed(const Stage& stage);
 /// Bytes of their sum as a server sends it back, as it is; 0 if it cannot.
 Bytes answer(const Stage& stage);

@@ -35,6 +35,7 @@ CodecPlan plan(const Dgc& x, const Tensor& tensor) {
   // Clears u and v at the sent elements.
   plan.remember = {sweep("clear-sent", 2.0 * dense, 2.0 * dense, tensor, 2)};
   plan.kept = 2;
+  plan.recodable = true;
   plan.assumed = fmt::format("{} times k elements pass the threshold, found in {} sweeps", x.selected, x.search_sweeps);
   return plan;
 }

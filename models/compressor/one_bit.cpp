@@ -13,6 +13,7 @@ CodecPlan plan(const OneBit& x, const Tensor& tensor) {
       {{sweep("sign-means", dense, wire, tensor, 3)}, gathered_parts("signs", wire - 8_B, "means", 8_B, x.packing)}};
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   add_error_feedback(plan, tensor);
+  plan.recodable = true;
   return plan;
 }
 

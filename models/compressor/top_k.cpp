@@ -14,6 +14,7 @@ CodecPlan plan(const TopK& x, const Tensor& tensor) {
   plan.stages = {{{select_compact(tensor, wire)}, gathered_parts("values", values, "indices", wire - values, joined)}};
   plan.decode = sparse_decode(wire, k, tensor, x.packing);
   if (x.error_feedback) add_error_feedback(plan, tensor);
+  plan.recodable = true;
   return plan;
 }
 

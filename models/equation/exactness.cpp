@@ -71,7 +71,8 @@ std::optional<double> taken_by_averages(const Islands& islands, const Cluster& c
 /// Averages in flight, or exchanges with neighbours, and messages inside islands meet on links. They delay a round by the
 /// time of the shorter ones at most: 1,000 random cases like those of tests/sim/auto_test.cpp found no more. Where islands
 /// are machines, a NIC limits averages: they take little of the links inside.
-Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, const ClusterPrices& prices) {
+Exactness of_messages_in_flight(const char* what, const Islands& islands, const StepGraph& graph,
+                                const ClusterPrices& prices) {
   Seconds steps{}, averages{}, gathers{};  // of a round
   for (const Task& task : graph.tasks) {
     const auto* work = std::get_if<CollectiveWork>(&task.work);
@@ -83,7 +84,7 @@ Exactness of_averages_in_flight(const Islands& islands, const StepGraph& graph, 
   const auto taken = taken_by_averages(islands, prices.cluster());
   const Seconds all = averages + gathers, delay = std::min({steps, all, taken ? steps * *taken + gathers : all});
   const Seconds round = evaluate(graph, prices).step * static_cast<double>(graph.local_steps);
-  return {"as if averages in flight met no messages of islands", 1, 1 + delay / round};
+  return {fmt::format("as if {} met no messages of islands", what), 1, 1 + delay / round};
 }
 
 /// As if all workers exchanged with their neighbours at once.
@@ -113,8 +114,19 @@ Exactness joined(const Exactness& one, const Exactness& other) {
 
 Exactness of_gossip(const GossipStrategy& gossip, const StepGraph& graph, const ClusterPrices& prices) {
   Exactness all = of_neighbours(gossip.graph, graph, prices);
-  if (graph.in_flight != kNoStream) all = joined(of_averages_in_flight(*gossip.islands, graph, prices), all);
+  if (graph.in_flight != kNoStream)
+    all = joined(of_messages_in_flight("exchanges with neighbours", *gossip.islands, graph, prices), all);
   return prices_are_exact(prices.cluster()) ? all : joined(all, of_collectives(graph, prices));
+}
+
+}  // namespace
+
+namespace {
+
+/// To one significant digit.
+double rounded_up(double value) {
+  const double unit = value > 0 ? std::pow(10, std::floor(std::log10(value))) : 1;
+  return std::ceil(value / unit - 1e-9) * unit;
 }
 
 }  // namespace
@@ -123,7 +135,7 @@ std::string text_of(const Exactness& exactness) {
   if (exactness.why.empty()) return "";
   if (exactness.is_within(kAutoWithin))
     return fmt::format("{}: a replay's step is within {:.1g} % of this one", exactness.why,
-                       100 * std::max(1 - exactness.least, exactness.most - 1));
+                       rounded_up(100 * std::max(1 - exactness.least, exactness.most - 1)));
   if (exactness.least == 1)
     return fmt::format("{}: a replay's step is up to {:.1f} % longer", exactness.why, 100 * (exactness.most - 1));
   return fmt::format("{}: a replay's step is {:.2g} to {:.2g} times this one", exactness.why, exactness.least,
@@ -137,7 +149,7 @@ Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const C
   if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy)) return of_gossip(*gossip, graph, prices);
   Exactness priced = prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
   if (!averages_meet_islands(scenario.strategy)) return priced;
-  return joined(of_averages_in_flight(*islands_of(scenario.strategy), graph, prices), priced);
+  return joined(of_messages_in_flight("averages in flight", *islands_of(scenario.strategy), graph, prices), priced);
 }
 
 std::string only_replayed(const Scenario& scenario) {

@@ -48,8 +48,10 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
 
 std::vector<Traffic> traffic_of(const Strategy& strategy, const StepGraph& graph) {
   if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return {of_servers(*servers, graph)};
+  const bool gossip = std::holds_alternative<GossipStrategy>(strategy);
+  if (gossip && graph.asynchronous) return {NeighbourTraffic{}};  // some workers may do most steps
   std::vector<Traffic> all = of_collectives(graph);
-  if (std::holds_alternative<GossipStrategy>(strategy)) all.emplace_back(of_neighbours(graph));
+  if (gossip) all.emplace_back(of_neighbours(graph));
   return all;
 }
 

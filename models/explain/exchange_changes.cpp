@@ -81,7 +81,7 @@ class ExchangeChanges {
       changes_.add_strategy(kExecution, "a shard on every worker", everywhere);
     }
     inner_methods();
-    if (synchronous && !x.sum_in_machine && machine_group(s_) && host_costs(s_.cluster).workers_of_machine > 1)
+    if (!has_backups && !x.sum_in_machine && machine_group(s_) && host_costs(s_.cluster).workers_of_machine > 1)
       sums(here);
     AllReduceStrategy all_reduce{.exchange = x.exchange};
     if (s_.codec.scope == CodecScope::machines) all_reduce.exchange.priority = false;
@@ -89,7 +89,7 @@ class ExchangeChanges {
     changes_.add_strategy(synchronous && !sums_encoded ? kExecution : kTraining, "all-reduce", all_reduce);
     if (synchronous || has_backups)
       changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
-    if (synchronous && (s_.cluster.jitter.cv > 0 || !workers_are_alike(s_.cluster)))
+    if (synchronous && !x.sum_in_machine && (s_.cluster.jitter.cv > 0 || !workers_are_alike(s_.cluster)))
       changes_.add(kTraining, fmt::format("updates wait for all but {} of the workers", x.backup_workers), here,
                    &X::consistency, Consistency::backup_workers);
     if (has_backups) {
@@ -191,12 +191,12 @@ class ExchangeChanges {
           return faults.empty() && (!x.asynchronous || allows_pairs(other, s_.cluster.workers));
         });
     const bool codes = class_of(s_.compressor) == CompressorClass::quantization;
-    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors && x.steps == 1 &&
-                          !x.islands && !x.average && allows_pairs(neighbours_of(x), s_.cluster.workers);
+    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors && !x.average &&
+                          allows_pairs(neighbours_of(x), s_.cluster.workers);
     if (x.asynchronous || may_pair)
       changes_.add(kTraining, x.asynchronous ? "workers wait for their neighbours" : "pairs that wait for no one else",
                    strategy_of(x), &GossipStrategy::asynchronous, !x.asynchronous);
-    if (!x.asynchronous) rarer_or_larger(x);
+    rarer_or_larger(x);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
   }
 
@@ -211,7 +211,8 @@ class ExchangeChanges {
     if (machine) machines.islands = Islands{.size = *machine};
     std::vector<Fault> faults;
     if (others > 1 && !x.islands) check_neighbours(neighbours_of(machines), s_.cluster.workers, faults);
-    if (others > 1 && !x.islands && faults.empty())
+    if (others > 1 && !x.islands && faults.empty() &&
+        (!x.asynchronous || allows_pairs(neighbours_of(machines), s_.cluster.workers)))
       changes_.add_strategy(kTraining, fmt::format("neighbours of whole {}s", group_name(s_.cluster)), machines);
   }
 

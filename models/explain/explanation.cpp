@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,10 +57,15 @@ std::string made_of(const CriticalTask& task) {
   return parts.size() == 1 ? terms.front().name : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Returns "push" for "push 3/161" and for "push 3/161 to 5/161".
-std::string_view kind_of(std::string_view name) {
-  name = name.substr(0, name.find(" to "));
-  return name.substr(0, name.rfind(' '));
+/// "3/161", "tail", or "3/161 to 5/161", after `before`.
+std::regex number_after(const char* before) {
+  return std::regex(std::string(before) + "([0-9]+/[0-9]+|tail)(?: to (?:[0-9]+/[0-9]+|tail))?");
+}
+
+/// Returns "push" for "push 3/161" and for "push 3/161 to 5/161", and "push, message 2" for "push 3/161, message 2".
+std::string kind_of(const std::string& name) {
+  static const std::regex number = number_after(" ");
+  return std::regex_replace(name, number, "");
 }
 
 /// With more tasks than this, consecutive tasks of one kind are shown as one.
@@ -75,8 +82,9 @@ CriticalTask added(CriticalTask a, const CriticalTask& b) {
 /// "all-reduce 3/161 to 98/161" for tasks of one kind, one after the other.
 CriticalTask joined(const CriticalTask& a, const CriticalTask& b) {
   CriticalTask both = added(a, b);
-  both.name =
-      fmt::format("{} to {}", a.name.substr(0, a.name.find(" to ")), b.name.substr(b.name.find_last_of(' ') + 1));
+  static const std::regex number = number_after("");
+  if (std::smatch last; std::regex_search(b.name, last, number))
+    both.name = std::regex_replace(a.name, number, fmt::format("$1 to {}", last.str(1)));
   return both;
 }
 

@@ -325,10 +325,11 @@ struct GossipStrategy {
 
   template <class V>
   static void describe(V& v, GossipStrategy& x) {
-    v.optional("overlap", x.overlap,
-               "exchange parameters while the gradient is computed, not after it (with islands: after the update)");
+    v.optional(
+        "overlap", x.overlap,
+        "exchange parameters while the gradient is computed; false: after it, or with islands after their update");
     v.optional("steps", x.steps,
-               "H: steps from one exchange with neighbours to the next; workers train alone in between",
+               "H: steps from one exchange with neighbours to the next; workers or islands train alone in between",
                between(1, 10000));
     v.optional(
         "asynchronous", x.asynchronous,

@@ -146,17 +146,29 @@ struct MemoryOf {
   /// CHOCO-SGD, or nothing for power steps. Islands keep this of a share. The shares that they gather while they compute
   /// are in memory of their own, and an outer update keeps the parameters of the last average and a momentum.
   WorkerMemory operator()(const GossipStrategy& x) const {
-    const int all = degree(neighbours_of(x), scenario.cluster.workers);
-    const bool steps = traits_of(scenario.compressor, workload.dtype).stages > 1;
-    const double copies = x.asynchronous ? std::min(1, all) : !sends_compressed(scenario) ? all : steps ? 0 : 2;
+    const Bytes copies = copies_of_neighbours(x);
     const auto sharded = sharded_step(x);
     WorkerMemory memory = sharded ? (*this)(*sharded) : WorkerMemory{n, n, s, {}, {}};
     const double g = x.workers_of_replica();
     const bool outer = x.average && x.average->outer_update_factor > 0;
-    memory.parameters += n * ((copies + (outer ? 1 : 0)) / g);
+    memory.parameters += (copies + n * (outer ? 1.0 : 0.0)) / g;
     if (outer) memory.optimizer += n / g;
     if (x.islands && x.overlap && x.islands->gather_averages()) memory.parameters += n;
     return memory;
+  }
+  /// By tensor: those of neighbours as they are, x̂ and s, or nothing.
+  [[nodiscard]] Bytes copies_of_neighbours(const GossipStrategy& x) const {
+    const double all = degree(neighbours_of(x), scenario.cluster.workers);
+    if (x.asynchronous) return n * std::min(1.0, all);
+    if (!sends_compressed(scenario)) return n * all;
+    const std::vector<const Compressor*> compressors = compressors_of(scenario);
+    Bytes sum{};
+    for (const Gradient& gradient : workload.gradients) {
+      const auto own = compressor_of(scenario.codec, others_of(scenario), gradient);
+      const bool steps = own && traits_of(*compressors[*own], workload.dtype).stages > 1;
+      sum += gradient.bytes * (!own ? all : steps ? 0.0 : 2.0);
+    }
+    return sum;
   }
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
   WorkerMemory operator()(const ShardedStrategy& x) const {

@@ -127,10 +127,10 @@ class CompressorChecker {
     if (std::holds_alternative<PipelinedStrategy>(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy pipelined",
             "\"workers\": sums of one step would wait for the messages of the step before");
-    if (std::holds_alternative<GossipStrategy>(s_.strategy))
+    if (std::holds_alternative<GossipStrategy>(s_.strategy) && !islands_of(s_.strategy))
       fault("/codec/scope", "\"machines\" with strategy gossip",
             "\"workers\": the workers of a machine have parameters of their own, and no sum of them is sent",
-            "islands of a machine's workers exchange compressed shares with other machines alone");
+            "set /strategy/islands to a machine's workers; their shares are compressed between islands");
     if (const auto* servers = std::get_if<ParameterServerStrategy>(&s_.strategy); servers && !servers->sum_in_machine)
       fault("/codec/scope", "\"machines\" without sum_in_machine", "\"workers\": servers get each worker's message",
             "set /strategy/sum_in_machine to true");
@@ -267,9 +267,9 @@ class CompressorChecker {
       fault(place_of_kind(), fmt::format("\"{}\" with {} consistency", kind_, name_of(x.consistency)),
             "a method with one message: the second message here needs the sum of all first ones",
             "use synchronous servers, or strategy all-reduce");
-    if (!traits_.answers)
+    if (!traits_.summable)
       fault(place_of_kind(), fmt::format("\"{}\" with strategy parameter-server", kind_),
-            "a method with one message, or with messages whose sums are messages", "use strategy all-reduce");
+            "a method with one message, or with several that are all summed", "use strategy all-reduce");
     if (x.exchange.priority)
       fault("/strategy/exchange/priority", fmt::format("true with compressor \"{}\" and servers", kind_),
             "false: its later messages wait for all first ones", "use strategy all-reduce");

@@ -64,7 +64,7 @@ class StrategyChecker {
     };
     in_a_round("fragments", x.fragments);
     in_a_round("averaging_steps", x.averaging_steps);
-    if (x.islands) check_islands(*x.islands, x.steps);
+    if (x.islands) check_islands(*x.islands, x.steps, "/strategy/steps");
     const std::size_t tensors = workload_ ? workload_->gradients.size() : 0;
     if (tensors > 0 && static_cast<std::size_t>(x.fragments) > tensors)
       fault("/strategy/fragments", fmt::format("{} fragments of {} tensors", x.fragments, tensors),
@@ -74,17 +74,14 @@ class StrategyChecker {
     const Neighbours neighbours = neighbours_of(x);
     const std::size_t before = faults_.size();
     const int p = s_.cluster.workers;
-    if (x.islands) check_islands(*x.islands, period_of(x, p));
+    if (x.islands)
+      check_islands(*x.islands, period_of(x, p), x.average ? "/strategy/average/steps" : "/strategy/steps");
     if (faults_.size() > before) return;
     check_neighbours(neighbours, p, faults_);
     if (x.average)
       check_collective(x.average->collective, Operation::all_reduce, s_.cluster, "/strategy/average/collective",
                        faults_, x.islands ? between_groups(x.islands->size, p) : Communicators{});
-    if (const std::int64_t period = period_of(x, p); period > GossipStrategy::kLongestPeriod)
-      fault("/strategy/average/steps",
-            fmt::format("{} beside {} steps from one exchange to the next: {} until all falls together",
-                        x.average ? x.average->steps : 0, x.steps, period),
-            fmt::format("at most {}", GossipStrategy::kLongestPeriod), "use a multiple of /strategy/steps");
+    check_period(x, neighbours);
     if (x.asynchronous && faults_.size() == before) check_pairs(x, neighbours);
   }
   void operator()(const CollectiveBenchmark& x) {
@@ -119,18 +116,32 @@ class StrategyChecker {
   }
 
  private:
+  /// The steps until exchanges and averages of gossip repeat.
+  void check_period(const GossipStrategy& x, const Neighbours& neighbours) {
+    const std::string every = fmt::format("an exchange every {} steps", x.steps);
+    if (x.average && x.steps % x.average->steps == 0)
+      return fault("/strategy/average/steps", fmt::format("{}, with {}", x.average->steps, every),
+                   "a number that does not divide these: no exchange is left",
+                   "use strategy local-sgd, in which all average every few steps");
+    const int unlike = unlike_steps(neighbours, s_.cluster.workers);
+    const std::int64_t period = period_of(x, s_.cluster.workers);
+    if (period <= GossipStrategy::kLongestPeriod) return;
+    const std::string exchanges = unlike > 1 ? fmt::format("{} unlike exchanges", unlike) : "";
+    const std::string with = !x.average || exchanges.empty() ? exchanges : " and " + exchanges;
+    fault(x.average ? "/strategy/average/steps" : "/strategy/steps",
+          fmt::format("{}, with {}{}: {} steps until all repeats", x.average ? x.average->steps : x.steps,
+                      x.average ? every : "", with, period),
+          fmt::format("at most {}", GossipStrategy::kLongestPeriod),
+          x.average ? fmt::format("use a multiple of {}", std::int64_t{x.steps} * unlike) : "exchange more often");
+  }
+
   /// Asynchronous pairs.
   void check_pairs(const GossipStrategy& x, const Neighbours& neighbours) {
-    const auto alone = [&](const char* field, const char* found, const char* allowed) {
-      fault(fmt::format("/strategy/{}", field), fmt::format("{} with asynchronous gossip", found),
-            fmt::format("{}: a worker meets others by chance, one at a time, in each of its steps", allowed));
-    };
-    if (x.islands) alone("islands", "groups", "null");
-    if (x.average) alone("average", "an average", "null");
-    if (x.steps > 1) alone("steps", "several", "1");
-    if (x.islands || x.average || x.steps > 1) return;
-    const std::string graph =
-        fmt::format("\"{}\" of {} workers, asynchronous", name_of(neighbours.graph), s_.cluster.workers);
+    if (x.average)
+      fault("/strategy/average", "an average with asynchronous gossip", "null: no worker waits for all others",
+            "use strategy local-sgd, or neighbours that wait");
+    const std::string graph = fmt::format("\"{}\" of {} {}, asynchronous", name_of(neighbours.graph),
+                                          s_.cluster.workers / neighbours.island, x.islands ? "islands" : "workers");
     if (changes_by_step(neighbours.graph))
       fault("/strategy/graph", graph,
             "a graph that does not change by step: each worker takes one of its neighbours anyway");
@@ -218,8 +229,9 @@ class StrategyChecker {
   void check_parts_of_servers(const ParameterServerStrategy& x) {
     if (!x.exchange.partition && !x.exchange.priority) return;
     const char* field = x.exchange.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition";
-    if (x.consistency != Consistency::synchronous)
-      fault(field, fmt::format("set with {} consistency", name_of(x.consistency)), "synchronous servers");
+    if (x.exchange.priority && x.consistency != Consistency::synchronous)
+      fault(field, fmt::format("true with {} consistency", name_of(x.consistency)),
+            "false: the order follows from the times of a step of all workers", "use synchronous servers");
     if (x.balance == ShardBalance::greedy && x.shards > 1)
       fault(field, "set with balance greedy", "split: every part is cut evenly over all shards");
   }
@@ -250,7 +262,8 @@ class StrategyChecker {
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
   }
-  void check_islands(const Islands& x, std::int64_t steps) {
+  /// @param field  that sets the steps of a round
+  void check_islands(const Islands& x, std::int64_t steps, const char* field) {
     const int p = s_.cluster.workers, g = x.size;
     if (p % g != 0 || g == p)
       return fault("/strategy/islands/size", fmt::format("{} of {} workers", g, p),
@@ -263,9 +276,9 @@ class StrategyChecker {
     const std::size_t buckets = workload_ ? make_buckets(*workload_, x.exchange()).size() : 0,
                       passes = workload_ && x.sharding == ShardingStage::parameters ? workload_->accumulation : 1;
     if (buckets * passes * static_cast<std::size_t>(steps) > kMost)
-      fault("/strategy/steps", fmt::format("{} with {} exchanges in a step of an island", steps, buckets * passes),
-            fmt::format("at most {} from one averaging to the next", kMost),
-            "average more often, or exchange more together inside islands");
+      fault(
+          field, fmt::format("a round of {} steps, with {} exchanges in a step of an island", steps, buckets * passes),
+          fmt::format("at most {} in a round", kMost), "average more often, or exchange more together inside islands");
   }
   /// The second copy of parameters, and codes.
   void check_gathers(const ShardedStrategy& x) {

@@ -244,8 +244,9 @@ std::string backward_slowdown(const Scenario& s) {
 
 /// Strategies whose collectives workers agree on.
 std::string negotiation_cost(const Scenario& s) {
+  const Islands* islands = islands_of(s.strategy);
   const bool agrees = strategy_of<AllReduceStrategy>(s) || strategy_of<PipelinedStrategy>(s) ||
-                      strategy_of<LocalSgdStrategy>(s) || averages_all(s) || islands_of(s.strategy);
+                      strategy_of<LocalSgdStrategy>(s) || averages_all(s) || (islands && islands->gather_averages());
   return unless(agrees, fmt::format("strategy {} does not negotiate", kind_of(s.strategy)));
 }
 

@@ -1,5 +1,6 @@
 // Parameter servers that do not wait for all workers: asynchronous, stale-synchronous, or with backup workers. Each
-// worker exchanges with each shard independently. It pushes bucket after bucket and copies like synchronous workers.
+// worker exchanges with each shard independently. It pushes bucket after bucket, or part after part, and copies like
+// synchronous workers.
 // With equal shards, a single worker therefore takes the same time as with synchronous servers.
 //
 // With sums in machines, a machine is such a worker: its workers add up each bucket, push and pull their shares of the
@@ -55,17 +56,19 @@ class AsynchronousExchange {
   /// The exchange of an asynchronous worker with one shard.
   struct Line {
     StreamId push, serve, pull;
-    TaskId copied_in = kNoTask;  ///< for the latest bucket
+    TaskId copied_in = kNoTask;  ///< for the latest part
   };
 
-  [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const {
-    return step_.shares[bucket][shard].bytes > Bytes{};
+  /// A shard's bytes of a part, uncompressed.
+  [[nodiscard]] Bytes held(std::size_t part, std::size_t shard) const {
+    return step_.shares[step_.parts[part].bucket][shard].bytes / step_.parts[part].of;
   }
+  [[nodiscard]] bool holds(std::size_t part, std::size_t shard) const { return held(part, shard) > Bytes{}; }
 
   /// Adds the exchange at a round's end. Returns the tasks after which what came back can be used, or decoded.
   std::vector<TaskId> exchange(const ServerRound& round) {
     std::vector<TaskId> received;
-    for (std::size_t b = 0; b < step_.buckets.size(); ++b) {
+    for (std::size_t b = 0; b < step_.parts.size(); ++b) {
       const TaskId ready = round.pushes ? copied_out(b) : step_.end_of_round();
       const std::vector<TaskId> pulled = exchange_with_each(b, ready, round);
       if (!round.pulls) continue;
@@ -79,7 +82,7 @@ class AsynchronousExchange {
   }
 
   TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange) {
-    return step_.graph.add_task({numbered(what, b, step_.buckets.size()), phase, std::move(work), stream});
+    return step_.graph.add_task({numbered(what, b, step_.parts.size()), phase, std::move(work), stream});
   }
 
   [[nodiscard]] ShardCopy copied(std::size_t b, Bytes ShardStage::*bytes) const {
@@ -88,7 +91,7 @@ class AsynchronousExchange {
     return all;
   }
 
-  /// Adds the copies of a bucket's pushes, which follow the pushes of the bucket before.
+  /// Adds the copies of a part's pushes, which follow the pushes of the part before.
   TaskId copied_out(std::size_t b) {
     const TaskId task = add("copy out", b, copied(b, &ShardStage::push), copy_out_);
     step_.depend_on_ready(task, step_.ready(b));
@@ -96,7 +99,7 @@ class AsynchronousExchange {
     return task;
   }
 
-  /// Adds a bucket's pushes to all shards, the shards' work and their answers. Returns the last ones.
+  /// Adds a part's pushes to all shards, the shards' work and their answers. Returns the last ones.
   std::vector<TaskId> exchange_with_each(std::size_t b, TaskId ready, const ServerRound& round) {
     std::vector<TaskId> answered;
     for (std::size_t j = 0; j < lines_.size(); ++j) {
@@ -112,7 +115,7 @@ class AsynchronousExchange {
       const int shard = static_cast<int>(j);
       ShardServe serve{shard, {}, round.pulls ? part.pull : Bytes{}};
       if (round.pushes) {
-        serve.time = part.sum + step_.update_time(step_.shares[b][j].bytes / step_.workers_of_machine());
+        serve.time = part.sum + step_.update_time(held(b, j) / step_.workers_of_machine());
         serve.copied += part.push;
         follow("push", ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);
         pushed_.push_back(latest);
@@ -130,7 +133,7 @@ class AsynchronousExchange {
 
   ServerStep& step_;
   StreamId copy_out_ = kNoStream, copy_in_ = kNoStream;
-  std::vector<TaskId> pushed_;  ///< of the latest bucket
+  std::vector<TaskId> pushed_;  ///< of the latest part
   std::vector<Line> lines_;     ///< by shard
 };
 

@@ -47,6 +47,7 @@ CodedPart coded_by(const Method& method, const std::vector<Tensor>& tensors, dou
   coded.stages.front().encode += whole.value_or(time(joined(plan.prepare, plan.compensate)));
   ShardStage& last = coded.stages.back();
   if (!whole) last.encode += time(plan.remember);
+  if (!two_way) last.pull = {};  // parameters come back
   const bool as_it_is = two_way && last.pull > Bytes{};
   const int decoded = plan.summable() ? 1 : messages.added;
   if (!as_it_is || !plan.summable())

@@ -10,13 +10,14 @@
 // With islands of g workers, each step is one of synchronous SGD inside each island. Worker r of an island exchanges share
 // r, n/g bytes, of the step's first parameters with the workers of the same share. What the neighbours add comes on top of
 // the update. Then the island's workers gather all shares, unless their next step gathers them anyway. Without overlap,
-// they exchange updated parameters. Exchanges have a stream of their own: they do not hold up messages inside islands.
+// islands exchange updated parameters. Exchanges have a stream of their own: they do not hold up messages inside islands.
 //
 // Asynchronous workers (AD-PSGD, Lian et al., ICML 2018, algorithm 1) average in pairs. In each of its steps, a worker
 // takes one neighbour by chance, both send each other their parameters, and both take the mean. A worker is in one pair
 // at a time. With a compressor, they send codes of their parameters instead, from which each finds the other's values
 // since its own are near (Moniqua, Lu and De Sa, ICML 2020, recalled). Both average what was sent. Each worker encodes once
 // a step, and decodes its own codes and another worker's. So one that only answers has the kernels of one answer a step.
+// The workers of an island choose the same one, and each averages its share with the worker of the same share.
 //
 // So that workers do not wait for each other in a circle, the graph is bipartite, and one half of it chooses
 // (section 4, recalled). The other half answers while its GPU computes.
@@ -44,33 +45,6 @@ TaskId add_codec(StepGraph& graph, StreamId codec, const char* name, Phase phase
   return task;
 }
 
-StepGraph build_pairs(const GossipStrategy& strategy, const GraphInput& input) {
-  StepGraph graph;
-  graph.asynchronous = true;
-  const StreamId compute = graph.add_stream("compute");
-  const StreamId communication = graph.add_stream("communication");
-  const StreamId codec = add_codec_stream(graph, compute, input);
-  const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
-  const GossipMessage message = message_of_pair(input, whole.front());
-  const GossipStage& sent = message.stages.front();
-  graph.payload = sent.bytes;
-  graph.assumed = message.assumed;
-  const TaskId early =
-      strategy.overlap ? add_codec(graph, codec, "encode", Phase::encode, sent.encode, kNoTask) : kNoTask;
-  const TaskId forward = add_forward(graph, compute, input.workload);
-  const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, parts_of(whole), {Seconds{}}).end;
-  const TaskId ready =
-      strategy.overlap ? early : add_codec(graph, codec, "encode", Phase::encode, sent.encode, backward);
-  const TaskId exchange = graph.add_task(
-      {"pair exchange", Phase::exchange, PairWork{sent.bytes, sent.added, neighbours_of(strategy)}, communication});
-  if (ready != kNoTask) graph.depend(exchange, ready);
-  const TaskId done = add_codec(graph, codec, "decode", Phase::decode, message.decode, exchange);
-  const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
-  graph.depend(update, done);
-  for (const TaskId first : {forward, early != kNoTask ? early : exchange}) graph.depend(first, update, 1);
-  return graph;
-}
-
 class GossipRounds {
  public:
   GossipRounds(const GossipStrategy& strategy, const GraphInput& input)
@@ -78,8 +52,10 @@ class GossipRounds {
         input_(input),
         neighbours_(neighbours_of(strategy)),
         whole_(make_buckets(input.workload, Exchange{})),
-        message_(message_of(input, whole_.front(), degree(neighbours_, input.cluster.workers),
-                            strategy.workers_of_replica())) {
+        message_(strategy.asynchronous ? message_of_pair(input, whole_.front(), strategy.workers_of_replica())
+                                       : message_of(input, whole_.front(), degree(neighbours_, input.cluster.workers),
+                                                    strategy.workers_of_replica())) {
+    graph_.asynchronous = strategy.asynchronous;
     compute_ = graph_.add_stream("compute");
     communication_ = graph_.add_stream("communication");
     codec_ = add_codec_stream(graph_, compute_, input);
@@ -130,6 +106,9 @@ class GossipRounds {
   TaskId add_message(std::size_t stage) {
     const GossipStage& sent = message_.stages[stage];
     graph_.payload += sent.bytes;
+    if (strategy_.asynchronous)
+      return graph_.add_task({"pair exchange", Phase::exchange,
+                              PairWork{sent.bytes, sent.added, neighbours_of(strategy_)}, communication_});
     std::string name = numbered("neighbour exchange", neighbours_.step % unlike(), unlike());
     if (stage > 0) name += fmt::format(", message {}", stage + 1);
     Neighbours neighbours = neighbours_;
@@ -237,7 +216,6 @@ class GossipRounds {
 }  // namespace
 
 StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) {
-  if (strategy.asynchronous) return build_pairs(strategy, input);
   return GossipRounds(strategy, input).graph();
 }
 

@@ -23,10 +23,8 @@ void add_power_steps(GossipMessage& message, const CodecPlan& plan, const Method
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     GossipStage& stage = message.stages[s];
     stage.encode += time(plan.stages[s].encode);
-    for (const Payload& sent : plan.stages[s].messages) {
-      stage.bytes += sent.bytes;
-      stage.added += sent.bytes;
-    }
+    stage.bytes += pushed(plan.stages[s]);
+    stage.added += pushed(plan.stages[s]);
   }
   if (own) message.stages.front().encode += *own * static_cast<double>(d);
   message.decode += time(plan.decode.first);
@@ -56,8 +54,9 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
     const int decoded = plan.summable() ? std::min(1, neighbours) : neighbours;
     const Seconds others = decoded > 0 ? time(sum_kernels(plan, decoded)) : Seconds{};
     if (!own) message.decode += time(sum_kernels(plan, 1)) + others;
-    stage.bytes += payload(plan);
-    if (plan.summable()) stage.added += payload(plan);
+    const Bytes sent = pushed(plan.stages.front());
+    stage.bytes += sent;
+    if (plan.summable()) stage.added += sent;
   });
   if (coded == Bytes{}) return message;
   // x - x̂ is read from two vectors. At last x, x̂, s, the own message's values and the neighbours' sum give x, x̂ and s.
@@ -67,21 +66,22 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
   return message;
 }
 
-GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole) {
-  if (by_bytes(input.compressor())) return message_of(input, whole, 1, 1);
+GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces) {
+  if (by_bytes(input.compressor())) return message_of(input, whole, 1, pieces);
   const Chosen chosen = choose(input, whole, false);
-  GossipMessage message{{{{}, chosen.whole, chosen.whole}}, {}, ""};
+  const Bytes unchanged = chosen.whole / pieces;
+  GossipMessage message{{{{}, unchanged, unchanged}}, {}, ""};
   if (!chosen.has_coded()) return message;
   GossipStage& stage = message.stages.front();
   message.decode =
-      price({on_vectors("gossip-average", whole.bytes - chosen.whole, 3, 1)}, *input.methods.front().rates);
+      price({on_vectors("gossip-average", (whole.bytes - chosen.whole) / pieces, 3, 1)}, *input.methods.front().rates);
   for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
-    const CodecPlan plan = plan_of(method, tensors, 2);
-    const auto own = whole_time(method, tensors);
+    const CodecPlan plan = plan_of(method, share_of(method, tensors, pieces), 2);
+    const auto own = whole_time(method, tensors, pieces);
     const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
     stage.encode += own.value_or(time(plan.stages.front().encode));
     message.decode += time(sum_kernels(plan, 1)) * (own ? 1.0 : 2.0);
-    stage.bytes += payload(plan);
+    stage.bytes += pushed(plan.stages.front());
     add_assumption(message.assumed, method, plan.assumed);
   });
   return message;

@@ -21,7 +21,8 @@ struct GossipMessage {
   std::string assumed;
 };
 
-/// The message to each of d neighbours, of 1/pieces of all parameters.
+/// The message to each of d neighbours, of 1/pieces of all parameters. A worker with fewer neighbours than the busiest one is
+/// priced as busy.
 ///
 /// With a compressor, a worker sends the difference between its parameters and x̂_i, the value that its neighbours hold
 /// (CHOCO-SGD, Koloskova et al., ICML 2019, algorithm 2):
@@ -33,7 +34,7 @@ struct GossipMessage {
 /// Nothing of this is shared between the edges of a worker, and no residual is kept.
 GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neighbours, int pieces);
 
-/// The message of an asynchronous pair (Moniqua). At last x and the values of both messages give x.
-GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole);
+/// The message of an asynchronous pair (Moniqua), of 1/pieces. At last x and the values of both messages give x.
+GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces);
 
 }  // namespace stepcast

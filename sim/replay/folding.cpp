@@ -132,7 +132,7 @@ class DirectFold {
     for (const Task& task : graph.tasks) {
       if (const auto* shards = std::get_if<ShardWork>(&task.work)) has(shards->exchange);
       if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) has(transfer->exchange);
-      if (const auto* work = std::get_if<NeighbourWork>(&task.work)) neighbours_.push_back(work->neighbours);
+      if (const auto* work = std::get_if<NeighbourWork>(&task.work)) neighbours_.insert(work->neighbours);
     }
   }
 
@@ -263,7 +263,7 @@ class DirectFold {
   HostSpecs specs_;
   FlowSystem system_;
   bool pushes_ = false, pulls_ = false;
-  std::vector<Neighbours> neighbours_;
+  std::set<Neighbours> neighbours_;             ///< unlike ones: several messages of one step share their flows
   std::vector<ParticipantClass> participants_;  ///< beside the system's
   std::size_t workers_ = 0;
   std::vector<Ends> ends_;  ///< by flow

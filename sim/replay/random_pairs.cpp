@@ -14,6 +14,7 @@ RandomPairs::RandomPairs(SimulatedCluster& simulated, const Scenario& scenario, 
     const auto* work = std::get_if<PairWork>(&task.work);
     if (!work) continue;
     const int p = scenario.cluster.workers;
+    island_ = work->neighbours.island;
     neighbours_.resize(static_cast<std::size_t>(p));
     const std::vector<bool> answers = two_colours(work->neighbours, p).value();
     for (const Message& message : messages_of(work->neighbours, p))
@@ -26,8 +27,8 @@ double RandomPairs::execute(const PairWork& work, const Track& track, int step) 
   const int self = track.participant->index;
   const std::vector<int>& all = neighbours_[self];
   if (all.empty()) return now();
-  // By chance, which depends on these numbers alone and not on the order of events.
-  const int other = all[mix_all({scenario_.evaluation.seed, run_, self, step}) % all.size()];
+  // By chance, which depends on these numbers alone and not on the order of events. The workers of an island choose alike.
+  const int other = all[mix_all({scenario_.evaluation.seed, run_, self / island_, step}) % all.size()];
   answers_[other]->lock();
   const double start = now();
   std::vector<Posted> both{{simulated_.between(self, other, work.bytes)},

@@ -1,4 +1,5 @@
-// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance.
+// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance. With
+// islands, each of its workers does so with the worker of its share.
 // The neighbour's host answers one worker at a time, in order of arrival, whatever its GPU does.
 #pragma once
 
@@ -24,6 +25,7 @@ class RandomPairs {
   SimulatedCluster& simulated_;
   const Scenario& scenario_;
   int run_;
+  int island_ = 1;
   std::vector<std::vector<int>> neighbours_;     ///< by rank, of those that choose
   std::vector<simgrid::s4u::MutexPtr> answers_;  ///< by rank: held by the worker that it averages with
 };

@@ -2,7 +2,8 @@
 //
 // It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
 // Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
-// Asynchronous participants each end their own, or that of the workers with whom they add up gradients. If a step proves to be apart from the next one, nothing has begun and
+// Asynchronous participants each end their own, or that of the workers with whom they add up gradients.
+// If a step proves to be apart from the next one, nothing has begun and
 // the replay is over at once.
 //
 // Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.

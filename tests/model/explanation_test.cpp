@@ -434,10 +434,11 @@ TEST_CASE("carriers that encode sums again are another training") {
   using Names = std::set<std::string>;
   constexpr ChangeOf kTraining = ChangeOf::training, kExecution = ChangeOf::execution;
   CHECK(carriers(kTraining, R"({"kind": "qsgd"})") == Names{"all-to-all", "in-collective"});
-  CHECK(carriers(kTraining, R"({"kind": "top-k"})") == Names{"all-to-all"});  // a sum of two has twice as many
+  CHECK(carriers(kTraining, R"({"kind": "top-k"})") ==
+        Names{"all-to-all", "in-collective"});  // both choose from sums again
   CHECK(carriers(kTraining, R"({"kind": "ef-signsgd"})") == Names{"all-to-all"});
-  CHECK(carriers(kTraining, R"({"kind": "signsgd"})").empty());  // the majority of signs is a message
-  CHECK(carriers(kTraining, R"({"kind": "dgc"})").empty());      // its messages' sizes are not known
+  CHECK(carriers(kTraining, R"({"kind": "signsgd"})").empty());                // the majority of signs is a message
+  CHECK(carriers(kTraining, R"({"kind": "dgc"})") == Names{"in-collective"});  // the size of a part is not known
   CHECK(carriers(kTraining, R"({"kind": "powersgd"})").empty());
   CHECK(carriers(kTraining, R"({"kind": "none"})").empty());
   // From either of them back to auto, and to the other.

@@ -122,8 +122,6 @@ TEST_CASE("steps alone, averages of all and islands, by hand") {
   require_close(62e-3 + (4 * 22.01e-3 + average) / 5, step(gossip), 1e-12, "an average in 5 steps, 4 exchanges");
   gossip.overlap = true;
   require_close(62e-3 + average / 5, step(gossip), 1e-12, "exchanges beside the passes");
-  gossip.average->steps = 1;
-  require_close(62e-3 + average, step(gossip), 1e-12, "averages alone");
 
   // Islands of 2 sum 10 MB: 2·10 us + 10 MB at 1 ns/B + 5 MB at 0.1 ns/B, 10.52 ms. Then shares of 5 MB go to two islands
   // each: 10 us + 10 + 1 ms. Gathering takes 10 us + 5 ms.

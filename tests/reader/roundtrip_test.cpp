@@ -207,13 +207,14 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   const bool servers = std::holds_alternative<ParameterServerStrategy>(strategy);
   if (gossip) {
     gossip->steps = 1 + gossip->steps % 3;
-    if (gossip->average) gossip->average = GlobalAverage{1 + gossip->average->steps % 9};
+    if (gossip->average) gossip->average = GlobalAverage{gossip->steps + 1 + gossip->average->steps % 9};
     if (gossip->islands) {  // of 8k workers, k at least 2
       gossip->islands->size = 2 + 2 * (gossip->islands->size % 2);
       gossip->islands->collective = {};
     }
   }
-  if (gossip && gossip->asynchronous) *gossip = {.overlap = gossip->overlap, .asynchronous = true};
+  if (gossip && gossip->asynchronous)
+    *gossip = {.overlap = gossip->overlap, .asynchronous = true, .steps = gossip->steps, .islands = gossip->islands};
   const auto* server = std::get_if<ParameterServerStrategy>(&strategy);
   const bool answers = server && server->consistency == Consistency::synchronous && !server->exchange.priority;
   if ((servers && two_stages && !answers) || (gossip && gossip->asynchronous)) compressor = NoCompressor{};

@@ -100,6 +100,28 @@ TEST_CASE("compressed messages to asynchronous servers, by hand") {
   const double sign = time(encode_kernels(signs)) + time(signs.remember), decode = time(sum_kernels(signs, 1));
   require_close(50e-3 + sign + 0.25e-3 + decode + 8e-3, with(SignSgd{}, false), 1e-9, "signs");
   CHECK(with(SignSgd{}, false, 2) >= 50e-3 + sign + 0.25e-3 + decode + 8e-3);
+  // Pulls every second step: the first push travels beside the second step.
+  Scenario seldom = server(1, Consistency::asynchronous);
+  strategy_of(seldom).pull_steps = 2;
+  seldom.compressor = SignSgd{};
+  seldom.codec.device = device_of(rates.all.launch, rates.all.bandwidth, rates.all.peak);
+  require_close(50e-3 + sign + (0.25e-3 + decode + 8e-3) / 2, step(seldom).si(), 1e-9,
+                "signs, a pull every second step");
+  // Stale-synchronous, bound 0: the slower worker takes twice as long to compute and encode, and the other one waits for it.
+  Scenario bounded = server(2, Consistency::stale_synchronous, 0.5);
+  strategy_of(bounded).bound = 0;
+  bounded.compressor = SignSgd{};
+  bounded.codec.device = seldom.codec.device;
+  require_close(2 * (50e-3 + sign) + 0.25e-3 + decode + 8e-3, step(bounded).si(), 1e-9, "signs, stale-synchronous");
+}
+
+TEST_CASE("asynchronous servers take parts of buckets, by hand") {
+  // 10 MB, ready after 50 ms, in two parts of 4 ms a way: the first part is pulled while the second is pushed.
+  Scenario parts = server(1, Consistency::asynchronous);
+  strategy_of(parts).exchange.partition = 5_MB;
+  require_close(62_ms, step(parts), 1e-9, "two parts");
+  strategy_of(parts).exchange.partition = 1_MB;
+  require_close(58.8_ms, step(parts), 1e-9, "50 + 8 + 0.8 ms");
 }
 
 TEST_CASE("machines as asynchronous workers, by hand") {
@@ -121,6 +143,10 @@ TEST_CASE("machines as asynchronous workers, by hand") {
   signs.codec.scope = CodecScope::machines;
   signs.codec.device = device_of({}, BytesPerSecond(1e25), FlopsPerSecond(1e25));
   require_close(59.25_ms, step(signs), 1e-9, "50 + 0.5 + 0.25 + 8 + 0.5 ms");
+  // Both ways, with fp16 inside: 5 MB are reduce-scattered and gathered in 0.25 ms each.
+  strategy_of(signs).two_way = true;
+  signs.inner_compressor = Fp16{};
+  require_close(51_ms, step(signs), 1e-9, "50 + 0.25 + 0.25 + 0.25 + 0.25 ms");
   // Without messages to speak of, a machine of a slow worker makes a step in 100 ms, and another one in 50: 2/3 of 100.
   const auto by_computing = [&](Scenario scenario, bool sums) {
     scenario = on_machines(std::move(scenario), sums);

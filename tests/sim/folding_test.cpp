@@ -250,7 +250,13 @@ TEST_CASE("every strategy folds exactly") {
           }
         }
         Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
-        if (gossips) scenario.strategy = strategy = random_gossip(scenario.cluster.workers);
+        if (gossips) {
+          GossipStrategy gossip = random_gossip(scenario.cluster.workers);
+          gossip.steps = integer_between(1, 3);
+          scenario.strategy = strategy = gossip;
+          scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
+          if (coin()) scenario.compressor = coin() ? Compressor(PowerSgd{.rank = 4}) : TopK{.ratio = 0.01};
+        }
         scenario.evaluation.max_steps = 60;
         // Beside averages in flight, islands do not fold.
         if (auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy);

@@ -72,6 +72,24 @@ TEST_CASE("a pair by hand") {
   require_close(mean({92_ms, 21_ms}), step(costly), 2e-3, "copied and added");
 }
 
+TEST_CASE("pairs after several steps, and pairs of islands, by hand") {
+  // Every fourth step has an exchange, beside its computing. At 1 Gb/s it takes 81 ms: 3·21 + 81 + 1.
+  GossipStrategy seldom = kPairs;
+  seldom.steps = 4;
+  require_close(mean({145_ms / 4, 21_ms}), step(pairs(2, 1_Gbps, seldom)), 2e-3, "every fourth step");
+  // Machines of two sum and gather in no time. Each worker sends its 5 MB after the update, both over one NIC: 1 + 80 ms.
+  GossipStrategy islands = kAfter;
+  islands.islands = Islands{.size = 2};
+  Scenario machines = pairs(4, 1_Gbps, islands);
+  machines.cluster.topology = Nodes{2, {BytesPerSecond(1e20), Seconds{}}, 1};
+  require_close(mean({102_ms, 21_ms}), step(machines), 2e-3, "two islands");
+  // A slow worker holds back its island alone: the one that only answers.
+  machines.cluster.groups = {{1, 0.5, {}, {}}};
+  require_close(mean({102_ms, 42_ms}), step(machines), 2e-3, "a slow worker");
+  CHECK(two_colours({NeighbourGraph::ring, {}, {}, 0, 2}, 8) ==
+        std::vector<bool>{false, false, true, true, false, false, true, true});
+}
+
 TEST_CASE("a pair of two machines, and of one") {
   // 2 us inside, 1 ms and 2 us between them. After the gradient, the worker that chooses takes 21 ms and the exchange.
   Scenario scenario = pairs(2, 1_Gbps, kAfter);

@@ -41,7 +41,7 @@ inline GossipStrategy random_gossip_rounds(int p) {
   GossipStrategy gossip = random_gossip(islands ? p / islands->size : p);
   gossip.islands = islands;
   if (coin()) gossip.steps = integer_between(1, 3);
-  if (coin()) gossip.average = GlobalAverage{integer_between(1, 4), coin() ? real_between(0, 2) : 0.0};
+  if (coin()) gossip.average = GlobalAverage{gossip.steps + integer_between(1, 4), coin() ? real_between(0, 2) : 0.0};
   return gossip;
 }
 

@@ -287,7 +287,8 @@ TEST_CASE("methods whose slices can be summed and encoded again at the same size
   std::vector<std::string> recodable;
   for (const Compressor& compressor : all_compressors())
     if (make_plan(compressor, kTensor).recodable) recodable.push_back(kind_of(compressor));
-  CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural", "adaptive"});
+  CHECK(recodable ==
+        std::vector<std::string>{"fp16", "8-bit", "1-bit", "qsgd", "terngrad", "natural", "top-k", "dgc", "adaptive"});
 }
 
 TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
@@ -302,7 +303,12 @@ TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
   require_kernel(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
   require_kernel(bytes[1], "max-abs", 4000, 4);
   require_kernel(bytes[2], "quantize", 4000, 1004);
-  CHECK_THROWS_AS(hop_kernels(make_plan(TopK{}, kTensor), kTensor), std::invalid_argument);
+  // Of 10 elements in 1000, values and indices: added to the own slice, and chosen again.
+  const auto sparse = hop_kernels(make_plan(TopK{.ratio = 0.01}, kTensor), kTensor);
+  REQUIRE(sparse.size() == 2);
+  require_kernel(sparse[0], "scatter-add", 120, 40);
+  CHECK(sparse[1].kernel == "select-compact");
+  CHECK_THROWS_AS(hop_kernels(make_plan(Wangni{}, kTensor), kTensor), std::invalid_argument);
   // Halves that are halves already need no codec, so there is nothing to put inside the collective.
   const Tensor half{{1000}, Dtype::fp16};
   CHECK_THROWS_AS(hop_kernels(make_plan(Fp16{}, half), half), std::invalid_argument);
