@@ -15,6 +15,7 @@ namespace stepcast {
 /// parameters with the workers of the same share in other islands.
 struct Islands {
   int size = 1;
+  int steps = 1;
   std::optional<ShardingStage> sharding{};
   Grouping grouping = Grouping::bucketed;
   Bytes bucket_cap = 25_MiB;
@@ -24,6 +25,11 @@ struct Islands {
   template <class V>
   static void describe(V& v, Islands& x) {
     v.required("size", x.size, "g: workers of an island, consecutive ranks, such as those of a machine", at_least(2));
+    v.optional(
+        "steps", x.steps,
+        "L: steps from one sum inside an island to the next. 1: gradients are summed in every step. More: workers "
+        "train alone, and an island averages their parameters (hierarchical local SGD, Lin et al., ICLR 2020)",
+        between(1, 10000));
     v.optional(
         "sharding", x.sharding,
         "the state that an island's workers share out (strategy sharded); null: each holds all of it, and gradients "

@@ -16,6 +16,11 @@
 namespace stepcast {
 namespace {
 
+std::string islands_text(const Strategy& strategy) {
+  const Islands* islands = islands_of(strategy);
+  return islands ? fmt::format(" of {} workers, every {}", islands->size, islands->steps) : "";
+}
+
 /// The gradients of an update. All strategies that use those of all workers' last step have the same text.
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
@@ -33,12 +38,12 @@ std::string staleness_of(const Strategy& strategy) {
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);
   if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy))
     return fmt::format(
-        "{} local steps{}{}{}", local->steps, local->islands ? fmt::format(" of {} workers", local->islands->size) : "",
+        "{} local steps{}{}{}", local->steps, islands_text(strategy),
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (const auto* gossip = std::get_if<GossipStrategy>(&strategy))
-    return fmt::format("{}gossip of {} on {} {} {} every {}, {}", gossip->asynchronous ? "asynchronous " : "",
-                       gossip->workers_of_replica(), name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
+    return fmt::format("{}gossip{} on {} {} {} every {}, {}", gossip->asynchronous ? "asynchronous " : "",
+                       islands_text(strategy), name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
                        write_value(gossip->edges).dump(), gossip->steps,
                        gossip->average ? fmt::format("average every {}", gossip->average->steps) : "");
   return "synchronous";

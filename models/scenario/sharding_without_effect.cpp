@@ -45,6 +45,7 @@ std::string bucket_cap_of_islands(const Scenario& s) {
 }
 std::string overlap_of_islands(const Scenario& s) {
   const Islands* islands = islands_of(s.strategy);
+  if (islands && islands->steps > 1) return "islands average after their steps";
   return unless(!islands || islands->grouping != Grouping::whole_model,
                 "grouping is whole-model, which never overlaps");
 }

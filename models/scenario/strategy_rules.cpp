@@ -64,7 +64,14 @@ class StrategyChecker {
     };
     in_a_round("fragments", x.fragments);
     in_a_round("averaging_steps", x.averaging_steps);
-    if (x.islands) check_islands(*x.islands, x.steps, "/strategy/steps");
+    if (x.islands) {
+      check_islands(*x.islands, x.steps, "/strategy/steps");
+      whole_blocks(*x.islands, x.steps, "/strategy/steps");
+      if (x.islands->steps > 1 && (x.fragments > 1 || x.averaging_steps > 0))
+        fault("/strategy/islands/steps",
+              fmt::format("{} with {}", x.islands->steps, x.fragments > 1 ? "fragments" : "averages in flight"),
+              "1: an average needs islands whose workers have the same parameters");
+    }
     const std::size_t tensors = workload_ ? workload_->gradients.size() : 0;
     if (tensors > 0 && static_cast<std::size_t>(x.fragments) > tensors)
       fault("/strategy/fragments", fmt::format("{} fragments of {} tensors", x.fragments, tensors),
@@ -76,6 +83,8 @@ class StrategyChecker {
     const int p = s_.cluster.workers;
     if (x.islands)
       check_islands(*x.islands, period_of(x, p), x.average ? "/strategy/average/steps" : "/strategy/steps");
+    if (x.islands) whole_blocks(*x.islands, x.steps, "/strategy/steps");
+    if (x.islands && x.average) whole_blocks(*x.islands, x.average->steps, "/strategy/average/steps");
     if (faults_.size() > before) return;
     check_neighbours(neighbours, p, faults_);
     if (x.average)
@@ -262,6 +271,12 @@ class StrategyChecker {
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
   }
+  /// An island has averaged inside when it exchanges.
+  void whole_blocks(const Islands& x, int steps, const char* field) {
+    if (steps % x.steps != 0)
+      fault(field, fmt::format("{}, and islands average inside every {} steps", steps, x.steps),
+            fmt::format("a multiple of {}: workers of an island have the same parameters then", x.steps));
+  }
   /// @param field  that sets the steps of a round
   void check_islands(const Islands& x, std::int64_t steps, const char* field) {
     const int p = s_.cluster.workers, g = x.size;
@@ -269,6 +284,9 @@ class StrategyChecker {
       return fault("/strategy/islands/size", fmt::format("{} of {} workers", g, p),
                    "a divisor of the number of workers that makes several islands",
                    g == p ? "use strategy all-reduce or sharded, in which all workers make every step together" : "");
+    if (x.steps > 1 && x.sharding)
+      fault("/strategy/islands/steps", fmt::format("{} with sharded state", x.steps),
+            "1: workers that share out the state make every step together", "set /strategy/islands/sharding to null");
     check_collective(x.collective, x.sharding ? Operation::reduce_scatter : Operation::all_reduce, s_.cluster,
                      "/strategy/islands/collective", faults_, inside_groups(g, p));
     // The graph of a round has tasks for each of them.

@@ -68,7 +68,8 @@ class GossipRounds {
   StepGraph graph() && {
     const auto steps = static_cast<int>(period_of(strategy_, input_.cluster.workers));
     graph_.local_steps = steps;
-    for (int step = 1; step <= steps; ++step) {
+    const int each = strategy_.islands ? strategy_.islands->steps : 1;
+    for (int step = each; step <= steps; step += each) {
       const bool averages = strategy_.average && step % strategy_.average->steps == 0;
       const bool exchanges = step % strategy_.steps == 0;
       if (averages) add_averaging_step();

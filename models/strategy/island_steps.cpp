@@ -39,6 +39,27 @@ ShardedStrategy sharded_inside(const Islands& islands) {
 
 }  // namespace
 
+namespace {
+
+/// Steps of workers alone, then an average of the parameters of each island.
+StepGraph steps_with_average(const Islands& islands, const GraphInput& input) {
+  StepGraph graph;
+  const StreamId compute = graph.add_stream("compute"), communication = graph.add_stream("communication");
+  const LocalSteps steps = add_local_steps(graph, compute, input.workload, islands.steps);
+  const std::vector<Bucket> buckets = make_buckets(input.workload, islands.exchange());
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const CollectiveCall call = input.prices.decide(Operation::all_reduce, islands.collective, buckets[i].bytes,
+                                                    inside_groups(islands.size, input.cluster.workers));
+    graph.payload += call.bytes;
+    const TaskId average = add_negotiated(graph, communication, numbered("average in islands", i, buckets.size()), call,
+                                          input.negotiation(), steps.last);
+    for (const TaskId first : steps.first) graph.depend(first, average, 1);
+  }
+  return graph;
+}
+
+}  // namespace
+
 std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
   if (const auto* sharded = std::get_if<ShardedStrategy>(&strategy)) return *sharded;
   const Islands* islands = islands_of(strategy);
@@ -48,6 +69,7 @@ std::optional<ShardedStrategy> sharded_step(const Strategy& strategy) {
 StepGraph island_step(const Islands& islands, const GraphInput& input) {
   const GraphInput inside{input.workload, input.cluster, {{no_compressor(), {}, {}}}, {}, input.codec,
                           input.prices,   &islands};
+  if (islands.steps > 1) return steps_with_average(islands, inside);
   if (!islands.sharding)
     return build_all_reduce({.collective = islands.collective, .exchange = islands.exchange()}, inside);
   return build_sharded(sharded_inside(islands), inside);

@@ -1,4 +1,5 @@
-// Steps of islands: synchronous SGD inside each, one step after the other.
+// Steps of islands: synchronous SGD inside each, one step after the other, or several steps of workers alone before an
+// average of the island.
 #pragma once
 
 #include <optional>
@@ -13,16 +14,17 @@ namespace stepcast {
 /// The strategy of a step with sharded state, of all workers or inside islands; nothing if each holds all of the state.
 std::optional<ShardedStrategy> sharded_step(const Strategy& strategy);
 
-/// One step of each island, all at the same time, by strategy all-reduce or sharded.
+/// One step of each island, all at the same time, by strategy all-reduce or sharded; or `steps` of them, with one average of
+/// parameters at their end.
 StepGraph island_step(const Islands& islands, const GraphInput& input);
 
-/// Repeats a step in the graph of a round.
+/// Repeats such steps in the graph of a round.
 class IslandSteps {
  public:
-  /// @param step     one step; its stream "compute" becomes `compute`, and its others streams of their own
+  /// @param step     of island_step(); its stream "compute" becomes `compute`, and its others streams of their own
   IslandSteps(StepGraph step, StepGraph& round, StreamId compute);
 
-  /// Adds a step, with dependencies on the steps before. Returns the tasks that begin it and those that end it.
+  /// Adds them, with dependencies on the steps before. Returns the tasks that begin it and those that end it.
   LocalSteps add();
 
   /// Lets the first steps of a round follow the last ones of the round before.

@@ -18,6 +18,8 @@
 // of f + b + u. Worker r of each island averages share r, n/g bytes, with the workers of the same share, and makes 1/g of
 // the outer update. Then the island's workers gather all shares, unless their next step gathers them anyway (sharded
 // gradients or parameters).
+// Workers of an island may also train alone and average their parameters every L steps: hierarchical local SGD (Lin et al.,
+// ICLR 2020). A step takes f + b + u + (T_g(n))/L + (A + G + o·u/g)/H then, with T_g(n) inside the island.
 // Averages in flight have a stream of their own: they do not hold up messages inside islands.
 #include <algorithm>
 #include <cmath>
@@ -119,8 +121,9 @@ class RoundBuilder {
 
   [[nodiscard]] LocalSteps add_steps(int count) {
     if (!islands_) return add_local_steps(graph_, compute_, input_.workload, count);
+    const int each = strategy_.islands->steps;
     LocalSteps steps = islands_->add();
-    for (int more = 1; more < count; ++more) steps.last = islands_->add().last;
+    for (int added = each; added < count; added += each) steps.last = islands_->add().last;
     return steps;
   }
 

@@ -37,6 +37,7 @@ ALIASES = [
     ("CGX (Markov et al. 2022)", "`qsgd`", "with `codec.whole_vectors` and `min_elements`, and carrier `all-to-all`"),
     ("hpZ of ZeRO++ (Wang et al. 2023)", "`backward_group_size` of strategy `sharded`", "a second copy of parameters in each machine"),
     ("DiLoCo (Douillard et al. 2023)", "strategy `local-sgd`", "with `islands` and `outer_update_factor`"),
+    ("hierarchical local SGD (Lin et al. 2020)", "strategy `local-sgd`", "with `islands` that average inside every few `steps`"),
     ("SlowMo (Wang et al. 2020)", "strategy `local-sgd`", "with `outer_update_factor`"),
     ("CoCoD-SGD (Shen et al. 2019)", "strategy `local-sgd`", "with as many `averaging_steps` as `steps`"),
     ("SlowMo over stochastic gradient push (Wang et al. 2020, recalled), gossip with global averages (Chen et al. 2021)", "strategy `gossip`", "with `average`: the average of all from time to time, and an outer update"),

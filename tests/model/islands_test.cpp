@@ -53,6 +53,22 @@ TEST_CASE("islands by hand") {
                 "172 + (37.5 + 10 + 40)/5 ms");
 }
 
+TEST_CASE("hierarchical local SGD, by hand") {
+  // As above, 92 ms a step. Two workers of an island average 100 MB every second step in 80 ms. After four steps, two islands
+  // average shares of 50 MB in 40 ms and gather in 40.
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  Islands islands{.size = 2, .steps = 2, .collective = ring_choice()};
+  const Cluster cluster = star_cluster(4, 10_Gbps);
+  require_close(0.152, step_time(scenario_of(cluster, every(4, islands)), w), 1e-12, "92 + 80/2 + 80/4 ms");
+  const Scenario scenario = scenario_of(cluster, every(4, islands));
+  const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
+  require_close(0.060, bound.bandwidth.si(), 1e-12, "80/2 + 40/4 + 40/4 ms");
+  // Gossip of these islands: each has one neighbour, to which it sends shares of 50 MB in 40 ms after each fourth step.
+  GossipStrategy gossip{.overlap = false, .steps = 4};
+  gossip.islands = islands;
+  require_close(0.152, step_time(scenario_of(cluster, gossip), w), 1e-12, "the same with neighbours");
+}
+
 TEST_CASE("messages of islands overlap with back-propagation, bucket by bucket") {
   // Among 2 at 1 GB/s, 40 MB take 40 ms and 60 MB 60. Backward takes 20 + 40 ms: the first bucket is sent from 50 to 90,
   // the second from 90 to 150 ms. The update ends at 152 ms. A share of 50 MB: 50 ms between islands, 50 inside.

@@ -273,6 +273,18 @@ void add_numbers(std::vector<BadScenario>& rows) {
            good_scenario(
                {{"/strategy", Json{{"kind", "local-sgd"}, {"islands", {{"size", 8}}}}}, {"/cluster/workers", 8}}),
            "/strategy/islands/size", "8 of 8 workers", "makes several islands", "all-reduce or sharded"},
+          {"averages between islands that have not averaged inside",
+           good_scenario({{"/strategy", Json{{"kind", "local-sgd"}, {"islands", {{"size", 2}, {"steps", 3}}}}}}),
+           "/strategy/steps", "8, and islands average inside every 3 steps", "a multiple of 3"},
+          {"steps of workers alone with sharded state",
+           good_scenario({{"/strategy", Json{{"kind", "local-sgd"},
+                                             {"islands", {{"size", 2}, {"steps", 4}, {"sharding", "gradients"}}}}}}),
+           "/strategy/islands/steps", "4 with sharded state", "make every step together", "sharding to null"},
+          {"fragments of islands that average inside",
+           good_scenario(
+               {{"/strategy",
+                 Json{{"kind", "local-sgd"}, {"averaging_steps", 1}, {"islands", {{"size", 2}, {"steps", 4}}}}}}),
+           "/strategy/islands/steps", "4 with averages in flight", "1"},
           {"islands of one worker",
            good_scenario({{"/strategy", Json{{"kind", "local-sgd"}, {"islands", {{"size", 1}}}}}}),
            "/strategy/islands/size", "1", "at least 2", "", by_schema},

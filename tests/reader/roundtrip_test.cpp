@@ -189,6 +189,7 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
       x->fragments = 1;
       x->averaging_steps %= x->steps + 1;
       x->islands->size = 2 + 2 * (x->islands->size % 2);
+      x->islands->steps = 1;
       x->islands->collective = {};
       codec.scope = CodecScope::workers;
     }
@@ -210,6 +211,7 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
     if (gossip->average) gossip->average = GlobalAverage{gossip->steps + 1 + gossip->average->steps % 9};
     if (gossip->islands) {  // of 8k workers, k at least 2
       gossip->islands->size = 2 + 2 * (gossip->islands->size % 2);
+      gossip->islands->steps = 1;
       gossip->islands->collective = {};
     }
   }

@@ -402,6 +402,11 @@ TEST_CASE("islands: replay equals equations") {
             cases.push_back({name + " negotiating", negotiating});
             cases.push_back({name + " in machines", machines});
             cases.push_back({name + " in 3 passes", accumulating(plain, 3)});
+            if (stage || steps == 1 || fragments > 1) continue;
+            Scenario hierarchical = machines;
+            std::get<LocalSgdStrategy>(hierarchical.strategy).islands->steps = 2;
+            cases.push_back({name + " averaged inside", hierarchical});
+            cases.push_back({name + " averaged inside, in 3 passes", accumulating(hierarchical, 3)});
           }
   require_all_same(cases);
 }

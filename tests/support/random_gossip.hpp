@@ -41,7 +41,12 @@ inline GossipStrategy random_gossip_rounds(int p) {
   GossipStrategy gossip = random_gossip(islands ? p / islands->size : p);
   gossip.islands = islands;
   if (coin()) gossip.steps = integer_between(1, 3);
+  if (gossip.islands && !gossip.islands->sharding && coin()) gossip.islands->steps = integer_between(2, 3);
   if (coin()) gossip.average = GlobalAverage{gossip.steps + integer_between(1, 4), coin() ? real_between(0, 2) : 0.0};
+  if (gossip.islands) {
+    gossip.steps *= gossip.islands->steps;
+    if (gossip.average) gossip.average->steps *= gossip.islands->steps;
+  }
   return gossip;
 }
 
