@@ -36,6 +36,26 @@ std::vector<int> counts(const std::vector<NeighbourEdge>& edges, int p) {
   return all;
 }
 
+/// The graph of the islands themselves.
+Neighbours between_islands(Neighbours neighbours) {
+  neighbours.island = 1;
+  return neighbours;
+}
+
+/// The messages of each worker of an island, given those between islands.
+Round of_each_share(const Round& between, int island) {
+  Round round;
+  round.reserve(between.size() * static_cast<std::size_t>(island));
+  for (auto first = between.begin(); first != between.end();) {
+    const auto last = std::find_if(first, between.end(), [&](const Message& m) { return m.from != first->from; });
+    for (int share = 0; share < island; ++share)
+      for (auto m = first; m != last; ++m)
+        round.push_back({m->from * island + share, m->to * island + share, m->slice});
+    first = last;
+  }
+  return round;
+}
+
 }  // namespace
 
 bool changes_by_step(NeighbourGraph graph) {
@@ -78,30 +98,9 @@ std::int64_t message_count(const Neighbours& neighbours, int p) {
   return std::int64_t{p} * degree(neighbours, p);
 }
 
-namespace {
-
-/// The messages of each worker of an island, given those between islands.
-Round of_each_share(const Round& between, int island) {
-  Round round;
-  round.reserve(between.size() * static_cast<std::size_t>(island));
-  for (auto first = between.begin(); first != between.end();) {
-    const auto last = std::find_if(first, between.end(), [&](const Message& m) { return m.from != first->from; });
-    for (int share = 0; share < island; ++share)
-      for (auto m = first; m != last; ++m)
-        round.push_back({m->from * island + share, m->to * island + share, m->slice});
-    first = last;
-  }
-  return round;
-}
-
-}  // namespace
-
 Round messages_of(const Neighbours& neighbours, int p) {
-  if (neighbours.island > 1) {
-    Neighbours islands = neighbours;
-    islands.island = 1;
-    return of_each_share(messages_of(islands, p / neighbours.island), neighbours.island);
-  }
+  if (neighbours.island > 1)
+    return of_each_share(messages_of(between_islands(neighbours), p / neighbours.island), neighbours.island);
   Round round;
   if (p <= 1) return round;
   round.reserve(static_cast<std::size_t>(message_count(neighbours, p)));
@@ -149,8 +148,7 @@ bool is_connected(const Neighbours& neighbours, int ranks) {
     return rank;
   };
   int parts = p;
-  Neighbours one = neighbours;
-  one.island = 1;
+  Neighbours one = between_islands(neighbours);
   for (one.step = 0; one.step < unlike_steps(one, p); ++one.step)
     for (const Message& message : messages_of(one, p))
       if (const int a = find(message.from), b = find(message.to); a != b) {
@@ -162,9 +160,7 @@ bool is_connected(const Neighbours& neighbours, int ranks) {
 
 std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p) {
   if (neighbours.island > 1) {
-    Neighbours islands = neighbours;
-    islands.island = 1;
-    const auto of_islands = two_colours(islands, p / neighbours.island);
+    const auto of_islands = two_colours(between_islands(neighbours), p / neighbours.island);
     if (!of_islands) return {};
     std::vector<bool> colours;
     for (int rank = 0; rank < p; ++rank) colours.push_back((*of_islands)[rank / neighbours.island]);

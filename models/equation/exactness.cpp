@@ -119,10 +119,6 @@ Exactness of_gossip(const GossipStrategy& gossip, const StepGraph& graph, const 
   return prices_are_exact(prices.cluster()) ? all : joined(all, of_collectives(graph, prices));
 }
 
-}  // namespace
-
-namespace {
-
 /// To one significant digit.
 double rounded_up(double value) {
   const double unit = value > 0 ? std::pow(10, std::floor(std::log10(value))) : 1;

@@ -99,11 +99,13 @@ struct Load {
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   const auto sharded = sharded_step(scenario.strategy);
   const Seconds own = sharded ? update / sharded->group(scenario.cluster.workers) : update;
+  const auto with_outer = [&](double factor, int replica, int steps) {
+    return own + update * (factor / (static_cast<double>(replica) * steps));
+  };
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
-    return own + update * (local->outer_update_factor / (local->workers_of_replica() * local->steps));
+    return with_outer(local->outer_update_factor, local->workers_of_replica(), local->steps);
   if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy); gossip && gossip->average)
-    return own + update * (gossip->average->outer_update_factor /
-                           (gossip->workers_of_replica() * static_cast<double>(gossip->average->steps)));
+    return with_outer(gossip->average->outer_update_factor, gossip->workers_of_replica(), gossip->average->steps);
   // Servers update in the step that pushes and then pulls.
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return update * ((server->period() - (server->two_way ? 0.0 : 1.0)) / server->period());

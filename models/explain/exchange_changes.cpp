@@ -184,11 +184,9 @@ class ExchangeChanges {
         kTraining, strategy_of(x), &GossipStrategy::graph,
         [](const auto& choice) { return fmt::format("graph {}", choice.name); },
         [&](NeighbourGraph graph) {
-          std::vector<Fault> faults;
-          Neighbours other = neighbours_of(x);
+          GossipStrategy other = x;
           other.graph = graph;
-          check_neighbours(other, s_.cluster.workers, faults);
-          return faults.empty() && (!x.asynchronous || allows_pairs(other, s_.cluster.workers));
+          return may_exchange(other);
         });
     const bool codes = class_of(s_.compressor) == CompressorClass::quantization;
     const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors && !x.average &&
@@ -206,14 +204,19 @@ class ExchangeChanges {
     changes_.add(kTraining, fmt::format("neighbours every {} steps", 2 * x.steps), here, &GossipStrategy::steps,
                  2 * x.steps);
     const auto machine = machine_group(s_);
-    const int others = machine ? s_.cluster.workers / *machine : 0;
+    if (x.islands || !machine || *machine == s_.cluster.workers) return;
     GossipStrategy machines = x;
-    if (machine) machines.islands = Islands{.size = *machine};
-    std::vector<Fault> faults;
-    if (others > 1 && !x.islands) check_neighbours(neighbours_of(machines), s_.cluster.workers, faults);
-    if (others > 1 && !x.islands && faults.empty() &&
-        (!x.asynchronous || allows_pairs(neighbours_of(machines), s_.cluster.workers)))
+    machines.islands = Islands{.size = *machine};
+    if (may_exchange(machines))
       changes_.add_strategy(kTraining, fmt::format("neighbours of whole {}s", group_name(s_.cluster)), machines);
+  }
+
+  /// Whether the workers or islands can have the graph.
+  [[nodiscard]] bool may_exchange(const GossipStrategy& x) const {
+    const Neighbours neighbours = neighbours_of(x);
+    std::vector<Fault> faults;
+    check_neighbours(neighbours, s_.cluster.workers, faults);
+    return faults.empty() && (!x.asynchronous || allows_pairs(neighbours, s_.cluster.workers));
   }
 
   void of(const CollectiveBenchmark& x) {

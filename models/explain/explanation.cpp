@@ -91,9 +91,12 @@ CriticalTask joined(const CriticalTask& a, const CriticalTask& b) {
 std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   if (tasks.size() <= kMostTasks) return tasks;
   std::vector<CriticalTask> shown;
+  std::string latest;  // kind
   for (const CriticalTask& task : tasks) {
-    if (!shown.empty() && kind_of(shown.back().name) == kind_of(task.name)) shown.back() = joined(shown.back(), task);
+    std::string kind = kind_of(task.name);
+    if (!shown.empty() && kind == latest) shown.back() = joined(shown.back(), task);
     else shown.push_back(task);
+    latest = std::move(kind);
   }
   return shown;
 }
@@ -102,19 +105,20 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
 /// terms.
 std::vector<CriticalTask> by_kind(const std::vector<CriticalTask>& tasks) {
   struct Kind {
+    std::string name;
     CriticalTask sum;
     int tasks = 1;
   };
   std::vector<Kind> kinds;
   for (const CriticalTask& task : tasks) {
-    const auto same = std::find_if(kinds.begin(), kinds.end(),
-                                   [&](const Kind& kind) { return kind_of(kind.sum.name) == kind_of(task.name); });
-    if (same == kinds.end()) kinds.push_back({task});
-    else *same = {added(same->sum, task), same->tasks + 1};
+    const std::string name = kind_of(task.name);
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == name; });
+    if (same == kinds.end()) kinds.push_back({name, task});
+    else *same = {name, added(same->sum, task), same->tasks + 1};
   }
   std::vector<CriticalTask> rows;
   for (Kind& kind : kinds) {
-    if (kind.tasks > 1) kind.sum.name = fmt::format("{}, {} times", kind_of(kind.sum.name), kind.tasks);
+    if (kind.tasks > 1) kind.sum.name = fmt::format("{}, {} times", kind.name, kind.tasks);
     rows.push_back(std::move(kind.sum));
   }
   return rows;

@@ -161,12 +161,13 @@ struct MemoryOf {
     const double all = degree(neighbours_of(x), scenario.cluster.workers);
     if (x.asynchronous) return n * std::min(1.0, all);
     if (!sends_compressed(scenario)) return n * all;
-    const std::vector<const Compressor*> compressors = compressors_of(scenario);
+    std::vector<double> copies;  // by compressor
+    for (const Compressor* one : compressors_of(scenario))
+      copies.push_back(traits_of(*one, workload.dtype).stages > 1 ? 0.0 : 2.0);
     Bytes sum{};
     for (const Gradient& gradient : workload.gradients) {
       const auto own = compressor_of(scenario.codec, others_of(scenario), gradient);
-      const bool steps = own && traits_of(*compressors[*own], workload.dtype).stages > 1;
-      sum += gradient.bytes * (!own ? all : steps ? 0.0 : 2.0);
+      sum += gradient.bytes * (own ? copies[*own] : all);
     }
     return sum;
   }

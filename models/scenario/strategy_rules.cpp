@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
@@ -135,11 +136,12 @@ class StrategyChecker {
     const int unlike = unlike_steps(neighbours, s_.cluster.workers);
     const std::int64_t period = period_of(x, s_.cluster.workers);
     if (period <= GossipStrategy::kLongestPeriod) return;
-    const std::string exchanges = unlike > 1 ? fmt::format("{} unlike exchanges", unlike) : "";
-    const std::string with = !x.average || exchanges.empty() ? exchanges : " and " + exchanges;
+    std::vector<std::string> with;
+    if (x.average) with.push_back(every);
+    if (unlike > 1) with.push_back(fmt::format("{} unlike exchanges", unlike));
     fault(x.average ? "/strategy/average/steps" : "/strategy/steps",
-          fmt::format("{}, with {}{}: {} steps until all repeats", x.average ? x.average->steps : x.steps,
-                      x.average ? every : "", with, period),
+          fmt::format("{}, with {}: {} steps until all repeats", x.average ? x.average->steps : x.steps,
+                      fmt::join(with, " and "), period),
           fmt::format("at most {}", GossipStrategy::kLongestPeriod),
           x.average ? fmt::format("use a multiple of {}", std::int64_t{x.steps} * unlike) : "exchange more often");
   }

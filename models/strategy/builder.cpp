@@ -141,6 +141,13 @@ std::vector<Seconds> times_of_parts(const BackwardPass& backward, const std::vec
   return times;
 }
 
+TaskId add_kernels(StepGraph& graph, StreamId codec, std::string name, Phase phase, Seconds time, TaskId after) {
+  if (time == Seconds{}) return after;
+  const TaskId task = graph.add_task({std::move(name), phase, ComputeWork{time}, codec});
+  if (after != kNoTask) graph.depend(task, after);
+  return task;
+}
+
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {
   const bool own = input.codec.sharing == GpuSharing::fair && !std::holds_alternative<NoCompressor>(input.compressor());
   return own ? graph.add_stream("codec") : compute;
@@ -171,11 +178,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
                           const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
-    if (encode[i] == Seconds{}) return after;
-    const TaskId task =
-        graph.add_task({numbered("encode", i, parts.size()), Phase::encode, ComputeWork{encode[i]}, codec});
-    graph.depend(task, after);
-    return task;
+    return add_kernels(graph, codec, numbered("encode", i, parts.size()), Phase::encode, encode[i], after);
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -209,12 +212,9 @@ TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
                                const std::vector<TaskId>& exchanged, const char* name) {
   std::vector<TaskId> done;
-  for (std::size_t i = 0; i < exchanged.size(); ++i) {
-    done.push_back(exchanged[i]);
-    if (decode[i] == Seconds{}) continue;
-    done.back() = graph.add_task({numbered(name, i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
-    graph.depend(done.back(), exchanged[i]);
-  }
+  for (std::size_t i = 0; i < exchanged.size(); ++i)
+    done.push_back(
+        add_kernels(graph, codec, numbered(name, i, exchanged.size()), Phase::decode, decode[i], exchanged[i]));
   return done;
 }
 

@@ -69,6 +69,9 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 /// Adds the stream of the compressor's kernels: the compute stream, or a separate stream that shares the GPU fairly.
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
+/// Adds kernels of a compressor after a task, if there is one. Returns the last task: `after` if they take no time.
+TaskId add_kernels(StepGraph& graph, StreamId codec, std::string name, Phase phase, Seconds time, TaskId after);
+
 /// Adds training steps without exchange: all forward passes, then all backward passes, then all updates. The total time
 /// is that of alternating passes, since nothing else runs meanwhile.
 struct LocalSteps {

@@ -9,6 +9,7 @@
 #include "models/price/cluster_prices.hpp"
 #include "models/strategy/coded_tensors.hpp"
 #include "models/strategy/inside_machines.hpp"
+#include "models/strategy/island_steps.hpp"
 #include "models/unit/units.hpp"
 
 namespace stepcast {
@@ -176,9 +177,7 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
   CodedExchange exchange = exchange_between(input, bucket, cut, choice, carrier, parts);
   if (g == 1) return exchange;
   if (input.islands) {
-    exchange.spread =
-        input.prices.decide(Operation::all_gather, fitted(input.islands->collective, Operation::all_gather),
-                            bucket.bytes / parts, inside_groups(g, p));
+    exchange.spread = gather_in_islands(*input.islands, input, bucket.bytes / parts);
     return exchange;
   }
   const InsideMachines inside = inside_machines(input, bucket, g, parts, true);
@@ -231,10 +230,7 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
                  std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
-    if (s == 0 || time == Seconds{}) return;
-    const TaskId task = graph.add_task({numbered(name, i, parts.size()), phase, ComputeWork{time}, codec});
-    if (ready != kNoTask) graph.depend(task, ready);
-    ready = task;
+    if (s > 0) ready = add_kernels(graph, codec, numbered(name, i, parts.size()), phase, time, ready);
   };
   compute("decode and add", Phase::decode, stage.sum);
   compute(s > 0 && parts[i].stages[s - 1].inside && !stage.inside ? "encode" : "encode again", Phase::encode,

@@ -20,7 +20,7 @@ std::vector<CodecKernel> scaled(std::vector<CodecKernel> kernels, double share) 
   return kernels;
 }
 
-/// What a worker decodes of the sum of p messages that comes back as it is. Of gathered messages, it is as long as several.
+/// A worker's kernels for the sum of p messages that comes back as it is. A sum of gathered messages is as long as several.
 std::vector<CodecKernel> answer_kernels(const CodecPlan& plan, int p) {
   const std::vector<CodecKernel> first = sum_kernels(plan, 1);
   const double more = answer(plan.stages.back()) / pushed(plan.stages.back()) - 1;
@@ -92,7 +92,8 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, const Shard
     return coded;
   }
   const Chosen& chosen = part.tensors;
-  first.push = first.pull = chosen.whole * part.share / messages.pieces;
+  const Bytes unchanged = chosen.whole * part.share / messages.pieces;
+  first.push = first.pull = unchanged;
   first.sum = first.push * gamma * added * sums;
   for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
     join(coded, coded_by(method, tensors, part.share, messages, two_way, gamma));
@@ -104,7 +105,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, const Shard
     return coded;
   }
   // Parameters come back with the last answer.
-  if (coded.stages.size() > 1) coded.stages.front().pull -= chosen.whole * part.share / messages.pieces;
+  if (coded.stages.size() > 1) coded.stages.front().pull -= unchanged;
   coded.stages.back().pull = dense;
   return coded;
 }

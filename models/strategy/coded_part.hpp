@@ -40,8 +40,8 @@ struct ShardMessages {
 
 /// If pushes can be summed, the shard adds them by γ. Otherwise it decodes them one by one, on a device like the workers'.
 /// With `two_way`, the sum comes back as it is if that is a message of known size; else the shard encodes it by the same
-/// method, with its own error feedback. Without it, the shard decodes the sum, and parameters come back uncompressed. Of
-/// a method of several messages, the sum of each comes back as it is, but the last one's without two_way.
+/// method, with its own error feedback. Without it, the shard decodes the sum, and parameters come back uncompressed. A
+/// method of several messages gets the sum of each back as it is, but for the last one without two_way.
 /// @pre methods of several messages are summable
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
                      SecondsPerByte gamma);

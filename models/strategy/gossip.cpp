@@ -8,7 +8,7 @@
 // step's exchange, and the next step waits for it.
 //
 // With islands of g workers, each step is one of synchronous SGD inside each island. Worker r of an island exchanges share
-// r, n/g bytes, of the step's first parameters with the workers of the same share. What the neighbours add comes on top of
+// r, n/g bytes, of the step's first parameters with the workers of the same share. The neighbours' part comes on top of
 // the update. Then the island's workers gather all shares, unless their next step gathers them anyway. Without overlap,
 // islands exchange updated parameters. Exchanges have a stream of their own: they do not hold up messages inside islands.
 //
@@ -37,20 +37,13 @@
 namespace stepcast {
 namespace {
 
-/// Adds kernels after a task, if any. Returns the last task.
-TaskId add_codec(StepGraph& graph, StreamId codec, const char* name, Phase phase, Seconds time, TaskId after) {
-  if (time == Seconds{}) return after;
-  const TaskId task = graph.add_task({name, phase, ComputeWork{time}, codec});
-  if (after != kNoTask) graph.depend(task, after);
-  return task;
-}
-
 class GossipRounds {
  public:
   GossipRounds(const GossipStrategy& strategy, const GraphInput& input)
       : strategy_(strategy),
         input_(input),
         neighbours_(neighbours_of(strategy)),
+        unlike_(unlike_steps(neighbours_, input.cluster.workers)),
         whole_(make_buckets(input.workload, Exchange{})),
         message_(strategy.asynchronous ? message_of_pair(input, whole_.front(), strategy.workers_of_replica())
                                        : message_of(input, whole_.front(), degree(neighbours_, input.cluster.workers),
@@ -75,7 +68,7 @@ class GossipRounds {
       if (averages) add_averaging_step();
       else if (exchanges) islands_ ? add_exchanging_step_of_islands() : add_exchanging_step();
       else add_lone_step();
-      if (exchanges) ++neighbours_.step;
+      if (exchanges) neighbours_.step = (neighbours_.step + 1) % unlike_;
     }
     for (const TaskId task : first_)
       for (const TaskId end : ends_) graph_.depend(task, end, 1);
@@ -100,22 +93,20 @@ class GossipRounds {
   }
 
   TaskId encode(std::size_t stage, TaskId after) {
-    return add_codec(graph_, codec_, stage == 0 ? "encode" : "encode again", Phase::encode,
-                     message_.stages[stage].encode, after);
+    return add_kernels(graph_, codec_, stage == 0 ? "encode" : "encode again", Phase::encode,
+                       message_.stages[stage].encode, after);
   }
 
   TaskId add_message(std::size_t stage) {
     const GossipStage& sent = message_.stages[stage];
     graph_.payload += sent.bytes;
     if (strategy_.asynchronous)
-      return graph_.add_task({"pair exchange", Phase::exchange,
-                              PairWork{sent.bytes, sent.added, neighbours_of(strategy_)}, communication_});
-    std::string name = numbered("neighbour exchange", neighbours_.step % unlike(), unlike());
+      return graph_.add_task(
+          {"pair exchange", Phase::exchange, PairWork{sent.bytes, sent.added, neighbours_}, communication_});
+    std::string name = numbered("neighbour exchange", neighbours_.step, unlike_);
     if (stage > 0) name += fmt::format(", message {}", stage + 1);
-    Neighbours neighbours = neighbours_;
-    neighbours.step %= static_cast<int>(unlike());
-    return graph_.add_task({std::move(name), Phase::exchange,
-                            NeighbourWork{sent.bytes, sent.added, std::move(neighbours)}, communication_});
+    return graph_.add_task(
+        {std::move(name), Phase::exchange, NeighbourWork{sent.bytes, sent.added, neighbours_}, communication_});
   }
 
   /// Adds the stages after the first one, and the decoding.
@@ -125,7 +116,7 @@ class GossipRounds {
       done = add_message(stage);
       graph_.depend(done, ready);
     }
-    return add_codec(graph_, codec_, "decode", Phase::decode, message_.decode, done);
+    return add_kernels(graph_, codec_, "decode", Phase::decode, message_.decode, done);
   }
 
   void add_exchanging_step() {
@@ -144,26 +135,17 @@ class GossipRounds {
   }
 
   void add_exchanging_step_of_islands() {
-    std::vector<TaskId> before;  // the tasks that the first message follows
-    std::vector<TaskId> begin;
-    const auto add_encoding = [&] {
-      const TaskId ready = encode(0, kNoTask);
-      if (ready == kNoTask) return;
-      for (const TaskId task : before) graph_.depend(ready, task);
-      before = {ready};
-    };
-    if (strategy_.overlap) add_encoding();
-    if (!before.empty()) begin = before;
+    TaskId ready = strategy_.overlap ? encode(0, kNoTask) : kNoTask;
     const LocalSteps step = add_step();
-    if (!strategy_.overlap) {
-      before = step.last;
-      add_encoding();
-    }
+    if (!strategy_.overlap) ready = encode(0, kNoTask);
     const TaskId exchange = add_message(0);
-    for (const TaskId task : before) graph_.depend(exchange, task);
+    if (ready != kNoTask) graph_.depend(exchange, ready);
+    const TaskId first = ready != kNoTask ? ready : exchange;  // of the exchange's tasks
     const TaskId done = add_gathered(add_rest_of_exchange(exchange));
-    if (strategy_.overlap && begin.empty()) begin = {exchange};
-    begin.insert(begin.end(), step.first.begin(), step.first.end());
+    std::vector<TaskId> begin = step.first;
+    if (strategy_.overlap) begin.push_back(first);
+    else
+      for (const TaskId task : step.last) graph_.depend(first, task);
     begin_after_ends(begin);
     ends_ = step.last;
     ends_.push_back(done);
@@ -191,20 +173,14 @@ class GossipRounds {
   /// Adds the gathering of shares in islands, if the next step does not gather them.
   TaskId add_gathered(TaskId done) {
     if (!islands_ || !strategy_.islands->gather_averages()) return done;
-    const Islands& islands = *strategy_.islands;
-    const CollectiveCall call =
-        input_.prices.decide(Operation::all_gather, fitted(islands.collective, Operation::all_gather),
-                             whole_.front().bytes, inside_groups(islands.size, input_.cluster.workers));
+    const CollectiveCall call = gather_in_islands(*strategy_.islands, input_, whole_.front().bytes);
     return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), {done});
-  }
-
-  [[nodiscard]] std::size_t unlike() const {
-    return static_cast<std::size_t>(unlike_steps(neighbours_, input_.cluster.workers));
   }
 
   const GossipStrategy& strategy_;
   const GraphInput& input_;
-  Neighbours neighbours_;  ///< of the next exchange; its step goes on
+  Neighbours neighbours_;  ///< of the next exchange
+  int unlike_;             ///< exchanges until the graph is the same again
   std::vector<Bucket> whole_;
   GossipMessage message_;
   StepGraph graph_;

@@ -1,4 +1,4 @@
-// What workers send to their neighbours in decentralized SGD, and the GPU time before and after it.
+// Messages of decentralized SGD: their bytes to each neighbour, and the GPU time before and after them.
 #pragma once
 
 #include <string>

@@ -37,10 +37,6 @@ ShardedStrategy sharded_inside(const Islands& islands) {
           .group_size = islands.size};
 }
 
-}  // namespace
-
-namespace {
-
 /// Steps of workers alone, then an average of the parameters of each island.
 StepGraph steps_with_average(const Islands& islands, const GraphInput& input) {
   StepGraph graph;
@@ -73,6 +69,11 @@ StepGraph island_step(const Islands& islands, const GraphInput& input) {
   if (!islands.sharding)
     return build_all_reduce({.collective = islands.collective, .exchange = islands.exchange()}, inside);
   return build_sharded(sharded_inside(islands), inside);
+}
+
+CollectiveCall gather_in_islands(const Islands& islands, const GraphInput& input, Bytes n) {
+  return input.prices.decide(Operation::all_gather, fitted(islands.collective, Operation::all_gather), n,
+                             inside_groups(islands.size, input.cluster.workers));
 }
 
 IslandSteps::IslandSteps(StepGraph step, StepGraph& round, StreamId compute)

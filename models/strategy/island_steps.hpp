@@ -18,13 +18,16 @@ std::optional<ShardedStrategy> sharded_step(const Strategy& strategy);
 /// parameters at their end.
 StepGraph island_step(const Islands& islands, const GraphInput& input);
 
+/// The all-gather of n bytes inside each island, after its workers have averaged their shares.
+CollectiveCall gather_in_islands(const Islands& islands, const GraphInput& input, Bytes n);
+
 /// Repeats such steps in the graph of a round.
 class IslandSteps {
  public:
   /// @param step     of island_step(); its stream "compute" becomes `compute`, and its others streams of their own
   IslandSteps(StepGraph step, StepGraph& round, StreamId compute);
 
-  /// Adds them, with dependencies on the steps before. Returns the tasks that begin it and those that end it.
+  /// Adds them, with dependencies on the steps before. Returns the tasks that begin them and those that end them.
   LocalSteps add();
 
   /// Lets the first steps of a round follow the last ones of the round before.

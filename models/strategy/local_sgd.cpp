@@ -165,12 +165,8 @@ class RoundBuilder {
     };
   }
   auto computing(const char* name, Phase phase, Seconds time, std::size_t i, std::size_t count) {
-    return [=, this](TaskId before) {
-      if (time == Seconds{}) return before;
-      const TaskId task = graph_.add_task({numbered(name, i, count), phase, ComputeWork{time}, codec_});
-      if (before != kNoTask) graph_.depend(task, before);
-      return task;
-    };
+    return
+        [=, this](TaskId before) { return add_kernels(graph_, codec_, numbered(name, i, count), phase, time, before); };
   }
 
   /// Adds a stage of each bucket's exchange.

@@ -168,10 +168,11 @@ ServerStep::CodedShards ServerStep::code(std::size_t i) const {
           split ? of_shards.shards.front()
                 : coded_part(input, share, messages, strategy.two_way,
                              strategy.server_reduction_cost.value_or(input.cluster.reduction_cost)));
+    if (split) continue;
     const CodedPart& one = of_shards.shards.back();
-    of_shards.encode.resize(std::max({std::size_t{1}, of_shards.encode.size(), one.stages.size()}));
-    for (std::size_t s = 0; s < one.stages.size() && !split; ++s) of_shards.encode[s] += one.stages[s].encode;
-    if (!split) of_shards.decode += one.decode;
+    of_shards.encode.resize(std::max(of_shards.encode.size(), one.stages.size()));
+    for (std::size_t s = 0; s < one.stages.size(); ++s) of_shards.encode[s] += one.stages[s].encode;
+    of_shards.decode += one.decode;
   }
   if (!inside_.empty()) {
     of_shards.encode.front() += inside_[i].add;
@@ -193,12 +194,8 @@ std::vector<Seconds> ServerStep::ready_times() const {
 }
 
 TaskId ServerStep::add_encode(std::size_t part, std::size_t stage, TaskId received) {
-  const Seconds time = coded[part].encode[stage];
-  if (time == Seconds{}) return received;
-  const TaskId task =
-      graph.add_task({numbered("encode again", part, parts.size()), Phase::encode, ComputeWork{time}, codec_});
-  graph.depend(task, received);
-  return task;
+  return add_kernels(graph, codec_, numbered("encode again", part, parts.size()), Phase::encode,
+                     coded[part].encode[stage], received);
 }
 
 void ServerStep::end_backward() {

@@ -25,8 +25,8 @@ struct ServerStep {
   /// The path of a part to the shards and back.
   struct CodedShards {
     std::vector<CodedPart> shards;
-    std::vector<Seconds> encode;  ///< on the worker, by stage
-    Seconds decode{};             ///< on the worker
+    std::vector<Seconds> encode{Seconds{}};  ///< on the worker, by stage: at least one
+    Seconds decode{};                        ///< on the worker
 
     /// A stage of the exchange with a shard; all zero if there is none.
     [[nodiscard]] ShardStage stage(std::size_t shard, std::size_t s) const {

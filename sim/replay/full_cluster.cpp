@@ -35,9 +35,10 @@ class FullCluster : public SimulatedCluster {
     SimulatedRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {
-        const Round round = schedule.round(like);
+        Round round = schedule.round(like);
+        if (communicator)
+          std::erase_if(round, [&](const Message& message) { return call.among.of(message.from) != *communicator; });
         show(round, have_mean_latency(schedule, like, cluster_.ring_latency), seen);
-        if (communicator) keep_messages_of(*communicator, call.among, round, seen);
         round_seen = like;
       }
       seen.is_last = r == schedule.rounds - 1;
@@ -127,14 +128,6 @@ class FullCluster : public SimulatedCluster {
       for (std::size_t i = 0; i < delays.size(); ++i) seen.messages[i].delay = delays[i];
     }
     seen.load = load_of(round, host_costs(cluster_));
-  }
-
-  /// @param round  that of all communicators, whose messages `seen` has
-  static void keep_messages_of(int communicator, const Communicators& among, const Round& round, SimulatedRound& seen) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < round.size(); ++i)
-      if (among.of(round[i].from) == communicator) seen.messages[kept++] = seen.messages[i];
-    seen.messages.resize(kept);
   }
 
   const Cluster& cluster_;

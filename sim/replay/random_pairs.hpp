@@ -1,6 +1,6 @@
-// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance. With
-// islands, each of its workers does so with the worker of its share.
-// The neighbour's host answers one worker at a time, in order of arrival, whatever its GPU does.
+// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance. An
+// island's workers choose the same island, and each averages with the worker of its share. The neighbour's host answers
+// one worker at a time, in order of arrival, whatever its GPU does.
 #pragma once
 
 #include <vector>

@@ -2,9 +2,8 @@
 //
 // It stops once its steady state is proven, or max_steps have ended everywhere. Begun steps are still ended.
 // Synchronous participants all end the latest step that one of them has begun, since collectives need all workers.
-// Asynchronous participants each end their own, or that of the workers with whom they add up gradients.
-// If a step proves to be apart from the next one, nothing has begun and
-// the replay is over at once.
+// Asynchronous participants each end their own, or that of the workers with whom they add up gradients. If a step proves
+// to be apart from the next one, nothing has begun and the replay is over at once.
 //
 // Nothing here simulates. Events are reported in order of time. Steps are counted from 0, and times are in seconds.
 #pragma once
@@ -133,7 +132,7 @@ class StepProgress {
     std::vector<double> step_ends;  ///< by step
   };
 
-  /// Of the participants that begin the same steps as this one.
+  /// The latest step that this participant has begun, or one that begins the same steps.
   [[nodiscard]] int& begun_with(std::size_t participant) {
     return begun_[rules_.asynchronous ? participant / static_cast<std::size_t>(rules_.together) : 0];
   }
