@@ -66,11 +66,6 @@ int unlike_steps(const Neighbours& neighbours, int p) {
   return changes_by_step(neighbours.graph) ? std::max(1, ceil_log2(p / neighbours.island)) : 1;
 }
 
-std::int64_t period_of(const GossipStrategy& x, int p) {
-  const auto exchanges = std::int64_t{x.steps} * unlike_steps(neighbours_of(x), p);
-  return x.average ? std::lcm(exchanges, std::int64_t{x.average->steps}) : exchanges;
-}
-
 int degree(const Neighbours& neighbours, int ranks) {
   const int p = ranks / neighbours.island;
   if (p == 1) return 0;
@@ -185,6 +180,13 @@ std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p
   std::vector<bool> colours;
   for (const std::optional<bool> colour : found) colours.push_back(*colour);
   return colours;
+}
+
+std::optional<std::vector<bool>> choosing_ranks(const Neighbours& neighbours, PairChoosers choosers, int p) {
+  if (choosers == PairChoosers::all) return std::vector<bool>(static_cast<std::size_t>(p), true);
+  auto ranks = two_colours(neighbours, p);
+  if (ranks) ranks->flip();
+  return ranks;
 }
 
 CostTerms neighbour_exchange_cost(const Neighbours& neighbours, Bytes n, Bytes added, int p) {

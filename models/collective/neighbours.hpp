@@ -8,7 +8,6 @@
 #include "models/collective/cost_counts.hpp"
 #include "models/collective/schedule.hpp"
 #include "models/part/neighbour_graph.hpp"
-#include "models/part/strategy.hpp"
 
 namespace stepcast {
 
@@ -39,19 +38,10 @@ struct Neighbours {
   auto operator<=>(const Neighbours&) const = default;
 };
 
-/// Those of the strategy's first step.
-inline Neighbours neighbours_of(const GossipStrategy& x) {
-  return {x.graph, x.dimensions, x.edges, 0, x.workers_of_replica()};
-}
-
 /// Whether a rank has other neighbours in the next step.
 bool changes_by_step(NeighbourGraph graph);
 /// The number of steps after which a graph that changes is the same again; at least 1.
 int unlike_steps(const Neighbours& neighbours, int p);
-
-/// The steps of a strategy after which its exchanges repeat: H steps for each of the graph's unlike ones, and those from
-/// one average of all to the next.
-std::int64_t period_of(const GossipStrategy& x, int p);
 
 /// d: the most messages that one rank sends. With edges, others may send fewer.
 int degree(const Neighbours& neighbours, int p);
@@ -70,10 +60,12 @@ bool is_connected(const Neighbours& neighbours, int p);
 /// cycle of odd length, or if the graph has parts apart.
 std::optional<std::vector<bool>> two_colours(const Neighbours& neighbours, int p);
 
-/// Whether ranks of one colour may each choose a neighbour of the other, so that no rank both chooses and answers: the
-/// graph has two colours, and does not change by step.
-inline bool allows_pairs(const Neighbours& neighbours, int p) {
-  return !changes_by_step(neighbours.graph) && two_colours(neighbours, p);
+/// By rank: whether it chooses neighbours: all, or those of rank 0's colour. None if half of a graph cannot choose.
+std::optional<std::vector<bool>> choosing_ranks(const Neighbours& neighbours, PairChoosers choosers, int p);
+
+/// Whether ranks may each choose a neighbour: the graph does not change by step, and has two colours if only half choose.
+inline bool allows_pairs(const Neighbours& neighbours, PairChoosers choosers, int p) {
+  return !changes_by_step(neighbours.graph) && choosing_ranks(neighbours, choosers, p);
 }
 
 /// Every worker sends n bytes to each of d neighbours, and adds `added` bytes of each message that it receives:

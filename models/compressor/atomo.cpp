@@ -11,6 +11,7 @@ CodecPlan plan(const Atomo& x, const Tensor& tensor) {
   // Payload: Wang et al. 2018, section 3.2, "spectral-ATOMO" (recalled): s triplets of a value and two vectors.
   if (!tensor.is_matrix()) return uncompressed(tensor);
   const std::int64_t n = tensor.rows(), m = tensor.columns(), s = std::min<std::int64_t>({x.rank, n, m});
+  if (static_cast<double>(n * m) <= x.min_rate * static_cast<double>((n + m + 1) * s)) return uncompressed(tensor);
   const double a = static_cast<double>(std::max(n, m)), b = static_cast<double>(std::min(n, m));
   const Bytes element = size_of(tensor.dtype), dense = tensor.dense(),
               wire = static_cast<double>(s * (n + m + 1)) * element;

@@ -22,6 +22,14 @@ Bytes payload(const CodecPlan& plan) {
   return sum;
 }
 
+Bytes size_exchange(const CodecPlan& plan) {
+  Bytes sum{};
+  for (const Stage& stage : plan.stages)
+    for (const Payload& message : stage.messages)
+      if (message.primitive == Primitive::all_gather_unequal) sum += message.size_exchange;
+  return sum;
+}
+
 Bytes pushed(const Stage& stage) {
   Bytes sum{};
   for (const Payload& message : stage.messages) sum += message.pushed();

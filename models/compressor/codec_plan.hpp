@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "models/unit/quantity.hpp"
 #include "models/part/profile.hpp"
+#include "models/unit/quantity.hpp"
 #include "models/workload/kernel_rates.hpp"
 
 namespace stepcast {
@@ -96,6 +96,8 @@ struct CodecPlan {
 
 /// Bytes of all messages of one worker, without the exchange of sizes.
 Bytes payload(const CodecPlan& plan);
+/// Bytes of the sizes that one worker sends before its messages, where these differ between workers.
+Bytes size_exchange(const CodecPlan& plan);
 /// Bytes of a stage's messages to a server or a neighbour, which no collective sums.
 Bytes pushed(const Stage& stage);
 /// Bytes of their sum as a server sends it back, as it is; 0 if it cannot.

@@ -35,7 +35,7 @@ std::optional<Evidence> evidence_of_codec(const DeviceProfile& profile, const Co
   if (std::holds_alternative<FormulaCompressor>(compressor)) {
     kernels = {{"decode"}};  // its own kernels have the rates of the device, or costs of their own
   } else {
-    const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}});
+    const CodecPlan plan = make_plan(of_any_rate(compressor), Tensor{{64, 64}});
     kernels = encode_kernels(plan);
     append(kernels, decode_kernels(plan, 2));
   }

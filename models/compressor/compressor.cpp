@@ -160,8 +160,10 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
 
 CompressorTraits traits_of_formulas(const MethodFormulas& method) {
   // A slice of a matrix is no matrix.
+  const auto is_summed = [](const FormulaMessage& message) { return message.carried == Carried::summed; };
   const bool gathers =
-      method.stages.size() == 1 && method.view == TensorView::flat && all_carried(method, Carried::gathered);
+      method.stages.size() == 1 && method.view == TensorView::flat &&
+      std::none_of(method.stages.front().messages.begin(), method.stages.front().messages.end(), is_summed);
   const auto goes_back = [](const FormulaMessage& message) {
     return message.carried == Carried::summed || message.sum != Formula("0");
   };
@@ -237,19 +239,29 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group,
   return make_plan(compressor, flattened(group), workers);
 }
 
+Compressor of_any_rate(Compressor compressor) {
+  std::visit(
+      [](auto& x) {
+        if constexpr (requires { x.min_rate; }) x.min_rate = 0;
+      },
+      compressor);
+  return compressor;
+}
+
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   // A formula need not hold for a tensor that is made up.
   if (const auto* own = std::get_if<FormulaCompressor>(&compressor)) return traits_of_formulas(own->formulas());
-  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
+  const CodecPlan plan = make_plan(of_any_rate(compressor), Tensor{{64, 64}, dtype});
   const std::vector<Payload>& messages = plan.stages.front().messages;
-  const bool gathers = std::all_of(messages.begin(), messages.end(),
-                                   [](const Payload& one) { return one.primitive == Primitive::all_gather; });
-  return {plan.summable(),    plan.recodable, plan.stages.size() == 1 && gathers,
-          plan.stages.size(), plan.votes,     plan.summable()};
+  // A slice of a matrix is no matrix.
+  const bool gathers = plan.stages.size() == 1 && !works_on_matrices(compressor) &&
+                       std::none_of(messages.begin(), messages.end(),
+                                    [](const Payload& one) { return one.primitive == Primitive::all_reduce; });
+  return {plan.summable(), plan.recodable, gathers, plan.stages.size(), plan.votes, plan.summable()};
 }
 
 bool is_cut_in_parts(const Compressor& compressor, const CompressorTraits& traits) {
-  return traits.stages == 1 && !works_on_matrices(compressor) && (traits.summable || traits.one_gathered_message);
+  return traits.one_gathered_message || (traits.summable && traits.stages == 1 && !works_on_matrices(compressor));
 }
 
 std::vector<CodecKernel> hop_kernels(const CodecPlan& plan, const Tensor& slice) {

@@ -65,11 +65,14 @@ CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor, int work
 /// @pre group is not empty
 CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group, int workers = 1);
 
+/// The method that also factorizes matrices below its `min_rate`.
+Compressor of_any_rate(Compressor compressor);
+
 /// The properties of a method for every tensor that it compresses.
 struct CompressorTraits {
   bool summable = false;              ///< a sum of its messages is again a message
   bool recodable = false;             ///< a sum can be encoded again at the same size
-  bool one_gathered_message = false;  ///< sends a message of known size, or its parts, that every worker needs
+  bool one_gathered_message = false;  ///< sends a message that every worker needs, or its parts
   std::size_t stages = 1;             ///< stages of messages
   bool votes = false;                 ///< the result of all messages is a message: all-to-all changes nothing
   bool answers = false;               ///< servers may send back the sum of its messages as it is

@@ -39,10 +39,16 @@ struct Atomo {
   static constexpr std::string_view kind = "atomo";
   static constexpr std::string_view meaning = "a random sample of singular triplets, unbiased";
   int rank = 3;
+  double min_rate = 0;
   template <class V>
   static void describe(V& v, Atomo& x) {
     v.optional("rank", x.rank, "sparsity budget: expected number of triplets, cut to min(n, m) of each tensor",
                at_least(1));
+    v.optional(
+        "min_rate", x.min_rate,
+        "only matrices with nm > min_rate (n + m + 1)s are factorized, s = min(rank, n, m); others are summed as they are; "
+        "0: all",
+        non_negative);
   }
   bool operator==(const Atomo&) const = default;
 };

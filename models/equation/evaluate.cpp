@@ -133,8 +133,8 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
     terms.add(Path::neighbour, 1, pair->bytes);
     terms.reduced = pair->added;
     // If all do equally many steps: two messages for each worker that chooses.
-    const std::vector<bool> answers = two_colours(pair->neighbours, workers).value();
-    terms.sent = pair->bytes * (2.0 * static_cast<double>(std::count(answers.begin(), answers.end(), false)) / workers);
+    const std::vector<bool> choose = choosing_ranks(pair->neighbours, pair->choosers, workers).value();
+    terms.sent = pair->bytes * (2.0 * static_cast<double>(std::count(choose.begin(), choose.end(), true)) / workers);
     return terms;
   }
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // the message of a single worker

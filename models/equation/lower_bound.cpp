@@ -9,6 +9,7 @@
 #include "models/equation/traffic.hpp"
 #include "models/equation/ways_bound.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/best_link.hpp"
 #include "models/strategy/island_steps.hpp"
@@ -99,13 +100,8 @@ struct Load {
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   const auto sharded = sharded_step(scenario.strategy);
   const Seconds own = sharded ? update / sharded->group(scenario.cluster.workers) : update;
-  const auto with_outer = [&](double factor, int replica, int steps) {
-    return own + update * (factor / (static_cast<double>(replica) * steps));
-  };
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
-    return with_outer(local->outer_update_factor, local->workers_of_replica(), local->steps);
-  if (const auto* gossip = std::get_if<GossipStrategy>(&scenario.strategy); gossip && gossip->average)
-    return with_outer(gossip->average->outer_update_factor, gossip->workers_of_replica(), gossip->average->steps);
+  if (const auto outer = outer_update_of(scenario.strategy))
+    return own + update * (outer->factor / (static_cast<double>(outer->replica) * outer->steps));
   // Servers update in the step that pushes and then pulls.
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
     return update * ((server->period() - (server->two_way ? 0.0 : 1.0)) / server->period());

@@ -104,6 +104,8 @@ void add_exchange_changes(const Scenario& scenario, ChangeList& changes);
 void add_island_changes(const Scenario& scenario, ChangeList& changes);
 /// Fragments whose averages travel until the next one is sent, at least.
 void add_fragment_changes(const Scenario& scenario, ChangeList& changes);
+/// @pre strategy gossip
+void add_gossip_changes(const Scenario& scenario, ChangeList& changes);
 /// Adds other passes and kernels for the same training.
 /// @pre the scenario trains
 void add_workload_changes(const Scenario& scenario, ChangeList& changes);

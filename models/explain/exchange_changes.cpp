@@ -8,7 +8,6 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/collective_rules.hpp"
-#include "models/scenario/neighbour_rules.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/builder.hpp"
@@ -69,8 +68,10 @@ class ExchangeChanges {
     const bool synchronous = x.consistency == Consistency::synchronous;
     const bool has_backups = x.consistency == Consistency::backup_workers;
     groupings(here.at(&X::exchange));
-    if (synchronous && (x.shards == 1 || x.balance == ShardBalance::split) && x.steps == 1)
-      priorities(here.at(&X::exchange));
+    // Of several messages, the later ones wait for all first ones. With greedy, parts would go to other shards.
+    const bool one_message = !any_has(s_, [](const CompressorTraits& traits) { return traits.stages > 1; });
+    if (x.period() == 1 && one_message)
+      priorities(here.at(&X::exchange), x.shards == 1 || x.balance == ShardBalance::split);
     if (x.shards > 1 && x.balance == ShardBalance::greedy)
       changes_.add(kExecution, "shards of one size", here, &X::balance, ShardBalance::split);
     changes_.add(kExecution, fmt::format("{} shards", 2 * x.shards), here, &X::shards, 2 * x.shards);
@@ -176,47 +177,9 @@ class ExchangeChanges {
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets(kept_all_reduce(s_)));
   }
 
-  void of(const GossipStrategy& x) {
-    if (!x.overlap)
-      changes_.add(kExecution, "overlap with the gradient's computation", strategy_of(x), &GossipStrategy::overlap,
-                   true);
-    changes_.add_others(
-        kTraining, strategy_of(x), &GossipStrategy::graph,
-        [](const auto& choice) { return fmt::format("graph {}", choice.name); },
-        [&](NeighbourGraph graph) {
-          GossipStrategy other = x;
-          other.graph = graph;
-          return may_exchange(other);
-        });
-    const bool codes = class_of(s_.compressor) == CompressorClass::quantization;
-    const bool may_pair = (codes || !compresses_tensors(s_.compressor)) && !s_.other_compressors && !x.average &&
-                          allows_pairs(neighbours_of(x), s_.cluster.workers);
-    if (x.asynchronous || may_pair)
-      changes_.add(kTraining, x.asynchronous ? "workers wait for their neighbours" : "pairs that wait for no one else",
-                   strategy_of(x), &GossipStrategy::asynchronous, !x.asynchronous);
-    rarer_or_larger(x);
+  void of(const GossipStrategy&) {
+    add_gossip_changes(s_, changes_);
     changes_.add_strategy(kTraining, "synchronous all-reduce in buckets", in_buckets());
-  }
-
-  /// Fewer exchanges with neighbours, or fewer replicas.
-  void rarer_or_larger(const GossipStrategy& x) {
-    const auto here = strategy_of(x);
-    changes_.add(kTraining, fmt::format("neighbours every {} steps", 2 * x.steps), here, &GossipStrategy::steps,
-                 2 * x.steps);
-    const auto machine = machine_group(s_);
-    if (x.islands || !machine || *machine == s_.cluster.workers) return;
-    GossipStrategy machines = x;
-    machines.islands = Islands{.size = *machine};
-    if (may_exchange(machines))
-      changes_.add_strategy(kTraining, fmt::format("neighbours of whole {}s", group_name(s_.cluster)), machines);
-  }
-
-  /// Whether the workers or islands can have the graph.
-  [[nodiscard]] bool may_exchange(const GossipStrategy& x) const {
-    const Neighbours neighbours = neighbours_of(x);
-    std::vector<Fault> faults;
-    check_neighbours(neighbours, s_.cluster.workers, faults);
-    return faults.empty() && (!x.asynchronous || allows_pairs(neighbours, s_.cluster.workers));
   }
 
   void of(const CollectiveBenchmark& x) {
@@ -275,15 +238,15 @@ class ExchangeChanges {
   }
 
   /// ByteScheduler and BytePS cut tensors into parts of about this size (recalled). Parts are compressed by themselves.
-  void priorities(const Place<Exchange>& here) {
+  void priorities(const Place<Exchange>& here, bool may_cut = true) {
     const Exchange& x = here.part;
     const bool all_reduce = std::holds_alternative<AllReduceStrategy>(s_.strategy);
     if (x.priority || x.grouping == Grouping::whole_model || std::holds_alternative<QsparseLocalSgd>(s_.compressor) ||
         (all_reduce && summed_workers(s_) > 1))
       return;
     Settings set{setting(here, &Exchange::priority, true)};
-    if (!x.partition) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
-    changes_.add(!x.partition && is_changed_by_parts(s_) ? kTraining : kExecution, "parts of the first layers first",
+    if (!x.partition && may_cut) set.push_back(setting(here, &Exchange::partition, std::optional(4_MB)));
+    changes_.add(set.size() > 1 && is_changed_by_parts(s_) ? kTraining : kExecution, "parts of the first layers first",
                  std::move(set));
   }
 

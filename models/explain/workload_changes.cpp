@@ -10,6 +10,7 @@
 #include "models/collective/collective.hpp"
 #include "models/explain/change_list.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/workload/blocks.hpp"
@@ -62,16 +63,10 @@ bool needs_another_algorithm(const Scenario& scenario, const Compressor& compres
   return !traits_of(compressor, scenario.workload->dtype).summable;
 }
 
-/// Whether the strategy has sums of machines, or of groups that are machines, so that these alone may be compressed.
-bool sums_in_machines(const Scenario& scenario) {
-  const int p = scenario.cluster.workers, m = host_costs(scenario.cluster).workers_of_machine;
-  if (const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy))
-    return servers->sum_in_machine && m > 1;
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  return sharded && sharded->group(p) < p && sharded->group(p) == m;
-}
-
 void add_compressors(const Scenario& scenario, ChangeList& changes) {
+  // Then the sums alone may be compressed.
+  const bool has_sums =
+      sums_in_machines(scenario.strategy, scenario.cluster.workers, host_costs(scenario.cluster).workers_of_machine);
   const Settings::value_type one_for_all{"/other_compressors", Json::array()};
   for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
     // A plain ratio has no method behind it, and formulas are none of their own.
@@ -80,8 +75,7 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       return;
     std::string what = Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind);
     Settings set{{"/compressor", {{"kind", Part::kind}}}};
-    if (Part::kind != NoCompressor::kind && sums_in_machines(scenario) &&
-        scenario.codec.scope != CodecScope::machines) {
+    if (Part::kind != NoCompressor::kind && has_sums && scenario.codec.scope != CodecScope::machines) {
       what += ", between machines";
       set.push_back(setting(codec_of(scenario), &CodecSettings::scope, CodecScope::machines));
     }

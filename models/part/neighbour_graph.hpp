@@ -40,6 +40,22 @@ struct Choices<NeighbourGraph> {
   };
 };
 
+/// The workers of asynchronous gossip that choose a neighbour.
+enum class PairChoosers : std::uint8_t { half, all };
+
+template <>
+struct Choices<PairChoosers> {
+  static constexpr std::array table = {
+      Choice<PairChoosers>{"half", PairChoosers::half,
+                           "those of rank 0's half of a bipartite graph; the others only answer (AD-PSGD, Lian et al., "
+                           "ICML 2018)"},
+      Choice<PairChoosers>{
+          "all", PairChoosers::all,
+          "every worker; beside its own pair it answers others, from a copy of its parameters (SwarmSGD, "
+          "Nadiradze et al., NeurIPS 2021, recalled)"},
+  };
+};
+
 /// Two workers that average with each other.
 struct NeighbourEdge {
   int a = 0;

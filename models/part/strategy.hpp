@@ -68,9 +68,11 @@ template <>
 struct Choices<ShardBalance> {
   static constexpr std::array table = {
       Choice<ShardBalance>{"split", ShardBalance::split, "every message is cut evenly over all shards"},
-      Choice<ShardBalance>{"greedy", ShardBalance::greedy,
-                           "whole tensors, largest first, each to the shard with the fewest bytes; shards beyond the "
-                           "number of tensors hold nothing"},
+      Choice<ShardBalance>{
+          "greedy", ShardBalance::greedy,
+          "whole tensors, or whole parts with `partition`, largest first, each to the shard with the "
+          "fewest bytes. One goes after the other, so other shards idle meanwhile; shards beyond their "
+          "number hold nothing"},
   };
 };
 
@@ -316,6 +318,7 @@ struct GossipStrategy {
   std::vector<int> dimensions{};
   std::vector<NeighbourEdge> edges{};
   bool asynchronous = false;
+  PairChoosers choosers = PairChoosers::half;
   int steps = 1;
   std::optional<Islands> islands{};
   std::optional<GlobalAverage> average{};
@@ -333,8 +336,10 @@ struct GossipStrategy {
                between(1, 10000));
     v.optional(
         "asynchronous", x.asynchronous,
-        "no worker waits for another one's step. In each of its own, a worker of rank 0's half of a bipartite graph averages "
-        "with one neighbour, by chance; those of the other half answer (AD-PSGD, Lian et al., ICML 2018)");
+        "no worker waits for another one's step. In each of its own, one that chooses averages with one neighbour, by "
+        "chance");
+    v.optional("choosers", x.choosers,
+               "asynchronous: the workers that choose; a neighbour answers whatever it computes");
     v.optional("graph", x.graph, "the workers with which each one averages");
     v.optional("dimensions", x.dimensions,
                "torus: ranks along each dimension; []: two dimensions, as equal as the number of workers allows",

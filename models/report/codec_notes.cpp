@@ -8,6 +8,7 @@
 
 #include "models/compressor/codec_rates.hpp"
 #include "models/compressor/compressor.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/device_of_codec.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/tensor_compressors.hpp"
@@ -65,8 +66,7 @@ void add_codec_notes(const Scenario& scenario, const StepForecast& forecast, Not
   const auto add = [&](std::string text) {
     if (!text.empty()) notes.push_back({NoteCode::unmeasured_compressor, std::move(text)});
   };
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  if (sharded && sharded->quantized_gather)
+  if (quantized_gather_of(scenario.strategy))
     add(fmt::format("kernels that encode and decode gathered parameters are priced by {} as sweeps, not measured",
                     device->name));
   if (std::holds_alternative<NoCompressor>(scenario.compressor) || forecast.breakdown.codec() <= forecast.step * kSeen)

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/part_json.hpp"
 #include "models/scenario/summed_workers.hpp"
@@ -42,7 +43,8 @@ std::string staleness_of(const Strategy& strategy) {
         local->averaging_steps > 0 ? fmt::format(", averages used after {} more", local->averaging_steps) : "",
         local->fragments > 1 ? fmt::format(", in {} fragments", local->fragments) : "");
   if (const auto* gossip = std::get_if<GossipStrategy>(&strategy))
-    return fmt::format("{}gossip{} on {} {} {} every {}, {}", gossip->asynchronous ? "asynchronous " : "",
+    return fmt::format("{}gossip{}{} on {} {} {} every {}, {}", gossip->asynchronous ? "asynchronous " : "",
+                       gossip->asynchronous && gossip->choosers == PairChoosers::all ? " of all" : "",
                        islands_text(strategy), name_of(gossip->graph), fmt::join(gossip->dimensions, "x"),
                        write_value(gossip->edges).dump(), gossip->steps,
                        gossip->average ? fmt::format("average every {}", gossip->average->steps) : "");
@@ -66,10 +68,8 @@ std::string compression_of(const Scenario& scenario) {
                                 ? std::string(name_of(carrier))
                                 : fmt::format("{}", server && server->two_way);
   // Sums in machines are compressed as one gradient.
-  const auto* all_reduce = std::get_if<AllReduceStrategy>(&scenario.strategy);
-  std::optional<Bytes> partition;
-  if (is_changed_by_parts(scenario))
-    partition = server ? server->exchange.partition : all_reduce ? all_reduce->exchange.partition : std::nullopt;
+  const Exchange* exchange = exchange_of(scenario.strategy);
+  const std::optional<Bytes> partition = exchange && is_changed_by_parts(scenario) ? exchange->partition : std::nullopt;
   const std::string methods = between ? fmt::format("{} {} {}", write_value(scenario.compressor).dump(),
                                                     write_value(scenario.other_compressors).dump(), again)
                                       : "";

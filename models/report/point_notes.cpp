@@ -15,8 +15,8 @@
 #include "models/report/stack_notes.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/summed_workers.hpp"
-#include "models/strategy/fragments.hpp"
 #include "models/scenario/tensor_compressors.hpp"
+#include "models/strategy/fragments.hpp"
 #include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
@@ -153,15 +153,16 @@ void add_other_gpu(const Scenario& scenario, Notes& notes) {
            of_workload, profile.name, gpu, *scenario.cluster.gpu)});
 }
 
-/// Notes shards that no tensor is left for.
-void add_empty_shards(const Scenario& scenario, const Workload& workload, Notes& notes) {
+/// Notes shards that no tensor or part is left for.
+void add_empty_shards(const Scenario& scenario, const StepGraph& graph, Notes& notes) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  const auto tensors = static_cast<int>(workload.gradients.size());
-  if (!server || server->balance != ShardBalance::greedy || server->shards <= tensors) return;
-  notes.push_back({NoteCode::empty_shards,
-                   fmt::format("{} of {} shards hold nothing: balance greedy assigns whole tensors, and there {} {}; "
-                               "/strategy/balance split cuts them over all shards",
-                               server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors)});
+  if (!server || server->shards <= graph.shards) return;
+  notes.push_back(
+      {NoteCode::empty_shards,
+       fmt::format("{} of {} shards hold nothing: balance greedy assigns whole {}, and there {} {}; "
+                   "/strategy/balance split cuts them over all shards",
+                   server->shards - graph.shards, server->shards, server->exchange.partition ? "parts" : "tensors",
+                   graph.shards == 1 ? "is" : "are", graph.shards)});
 }
 
 /// Notes fragments without parameters: a large tensor or bucket has one fragment, and the place of others.
@@ -338,7 +339,7 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   add_straddling_groups(scenario, report.notes);
   add_other_gpu(scenario, report.notes);
   add_mixed_precision(scenario, report.notes);
-  if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
+  if (trains(scenario)) add_empty_shards(scenario, answered.graph, report.notes);
   if (trains(scenario)) add_empty_fragments(scenario, workload, report.notes);
   const bool shares_update = report.shares_state || std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)

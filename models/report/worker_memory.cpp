@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <variant>
 
-#include "models/collective/neighbours.hpp"
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/gossip_rounds.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/fragments.hpp"
@@ -142,9 +142,10 @@ struct MemoryOf {
     const bool local = x.period() > 1;
     return {local ? n * 2.0 : n, n, local || x.two_way ? s : Bytes{}, {}, {}};
   }
-  /// The parameters, and those of each neighbour, or of one at a time in pairs; with a compressor x, x̂ and s of
-  /// CHOCO-SGD, or nothing for power steps. Islands keep this of a share. The shares that they gather while they compute
-  /// are in memory of their own, and an outer update keeps the parameters of the last average and a momentum.
+  /// The parameters, and those of each neighbour, or of one at a time in pairs, and a copy to answer if all choose. With
+  /// a compressor, x, x̂ and s of CHOCO-SGD, or nothing for power steps. Islands keep this of a share. The shares that they
+  /// gather while they compute are in memory of their own, and an outer update keeps the parameters of the last average and
+  /// a momentum.
   WorkerMemory operator()(const GossipStrategy& x) const {
     const Bytes copies = copies_of_neighbours(x);
     const auto sharded = sharded_step(x);
@@ -159,7 +160,7 @@ struct MemoryOf {
   /// By tensor: those of neighbours as they are, x̂ and s, or nothing.
   [[nodiscard]] Bytes copies_of_neighbours(const GossipStrategy& x) const {
     const double all = degree(neighbours_of(x), scenario.cluster.workers);
-    if (x.asynchronous) return n * std::min(1.0, all);
+    if (x.asynchronous) return n * (std::min(1.0, all) * (x.choosers == PairChoosers::all ? 2 : 1));
     if (!sends_compressed(scenario)) return n * all;
     std::vector<double> copies;  // by compressor
     for (const Compressor* one : compressors_of(scenario))

@@ -157,8 +157,8 @@ class CompressorChecker {
     if (!is_cut_in_parts(inner, traits))
       return fault(
           "/inner_compressor", kind,
-          "a method with one message of known size, which can be cut in parts: each worker of a machine decodes "
-          "its share of the sum",
+          "a method with one message of vectors, which can be cut in parts: each worker of a machine decodes its share "
+          "of the sum",
           "such as fp16, 8-bit or top-k");
     if (const auto* local = std::get_if<QsparseLocalSgd>(&inner); local && local->local_steps > 1)
       return fault("/inner_compressor/local_steps", fmt::format("{}", local->local_steps),
@@ -191,7 +191,7 @@ class CompressorChecker {
       case Carrier::all_to_all:
         if (!any_has(s_, has_parts))
           refuse(traits_.summable ? "\"auto\" or \"all-reduce\": its messages are summed on the way"
-                                  : "\"auto\" or \"all-gather\": all-to-all needs one message of known size");
+                                  : "\"auto\" or \"all-gather\": all-to-all cuts one message of vectors in parts");
         break;
       case Carrier::in_collective:
         if (!traits_.recodable || ratio)
@@ -263,10 +263,10 @@ class CompressorChecker {
   void check_strategy(const ParameterServerStrategy& x) {
     every_step("parameter-server");
     if (traits_.stages == 1) return;
-    if (x.consistency != Consistency::synchronous)
+    if (x.consistency == Consistency::asynchronous || x.consistency == Consistency::stale_synchronous)
       fault(place_of_kind(), fmt::format("\"{}\" with {} consistency", kind_, name_of(x.consistency)),
-            "a method with one message: the second message here needs the sum of all first ones",
-            "use synchronous servers, or strategy all-reduce");
+            "a method with one message: the second message here needs a sum of first ones",
+            "use servers that are synchronous or have backup workers, or strategy all-reduce");
     if (!traits_.summable)
       fault(place_of_kind(), fmt::format("\"{}\" with strategy parameter-server", kind_),
             "a method with one message, or with several that are all summed", "use strategy all-reduce");
@@ -281,12 +281,11 @@ class CompressorChecker {
     if (!sends_compressed(s_)) return;
     if (g < p) return check_groups(x, g);
     if (is_cut_in_parts(compressor_, traits_)) return;
-    fault(
-        place_of_kind(), fmt::format("\"{}\" with strategy sharded", kind_),
-        "a method with one message of known size, which can be cut in parts: each worker decodes its share of the sum",
-        host_costs(s_.cluster).workers_of_machine > 1
-            ? "with group_size a machine's workers and codec scope machines, any method is exchanged between groups"
-            : "use strategy all-reduce");
+    fault(place_of_kind(), fmt::format("\"{}\" with strategy sharded", kind_),
+          "a method with one message of vectors, which can be cut in parts: each worker decodes its share of the sum",
+          host_costs(s_.cluster).workers_of_machine > 1
+              ? "with group_size a machine's workers and codec scope machines, any method is exchanged between groups"
+              : "use strategy all-reduce");
   }
   /// Hybrid sharding: gradients are summed inside groups, and compressed between them.
   void check_groups(const ShardedStrategy& x, int g) {

@@ -10,6 +10,7 @@
 #include "models/part/host_costs.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/device_of_codec.hpp"
+#include "models/scenario/gossip_rounds.hpp"
 #include "models/scenario/neighbour_rules.hpp"
 #include "models/scenario/summed_workers.hpp"
 #include "models/unit/format.hpp"
@@ -114,11 +115,12 @@ class StrategyChecker {
             "fewer than the workers: an update needs a gradient");
     if (x.pull_steps) check_pulls(x);
     if (x.sum_in_machine) check_machines(x);
-    if (x.exchange.priority && x.steps > 1)
-      fault("/strategy/exchange/priority", fmt::format("true with {} steps from one exchange to the next", x.steps),
+    if (x.exchange.priority && x.period() > 1)
+      fault("/strategy/exchange/priority",
+            x.steps > 1 ? fmt::format("true with {} steps from one exchange to the next", x.steps)
+                        : fmt::format("true with {} steps from one pull to the next", x.steps_of_pull()),
             "false: only the first of them waits for parameters");
     check_parts(x.exchange);
-    check_parts_of_servers(x);
     if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator",
             fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
@@ -156,9 +158,9 @@ class StrategyChecker {
     if (changes_by_step(neighbours.graph))
       fault("/strategy/graph", graph,
             "a graph that does not change by step: each worker takes one of its neighbours anyway");
-    else if (!two_colours(neighbours, s_.cluster.workers))
+    else if (!allows_pairs(neighbours, x.choosers, s_.cluster.workers))
       fault("/strategy/graph", graph, "a bipartite graph, so that one half chooses and the other answers",
-            "use a hypercube, or a ring or torus with even sides");
+            "set choosers to all, or use a hypercube, or a ring or torus with even sides");
     if (asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with asynchronous gossip", name_of(s_.evaluation.evaluator)),
             "\"auto\" or \"replay\": pairs meet by chance, which only replay can tell");
@@ -236,15 +238,6 @@ class StrategyChecker {
             fmt::format("{}, {:.0f} parts of {}", exact_text(*x.partition), std::ceil(parts),
                         exact_text(workload_->gradient_bytes)),
             fmt::format("at most {:.0f} parts", kMost));
-  }
-  void check_parts_of_servers(const ParameterServerStrategy& x) {
-    if (!x.exchange.partition && !x.exchange.priority) return;
-    const char* field = x.exchange.priority ? "/strategy/exchange/priority" : "/strategy/exchange/partition";
-    if (x.exchange.priority && x.consistency != Consistency::synchronous)
-      fault(field, fmt::format("true with {} consistency", name_of(x.consistency)),
-            "false: the order follows from the times of a step of all workers", "use synchronous servers");
-    if (x.balance == ShardBalance::greedy && x.shards > 1)
-      fault(field, "set with balance greedy", "split: every part is cut evenly over all shards");
   }
 
   void too_many_passes(const char* with, int most) {

@@ -5,6 +5,7 @@
 
 #include "models/compressor/compressor.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {
@@ -39,8 +40,7 @@ inline bool workers_exchange_compressed(const CodecSettings& codec, const Compre
 
 /// Whether workers send compressed messages to each other or to servers.
 inline bool sends_compressed(const Scenario& scenario) {
-  if (std::holds_alternative<ParameterServerStrategy>(scenario.strategy))
-    return !std::holds_alternative<NoCompressor>(scenario.compressor);
+  if (uses_servers(scenario.strategy)) return !std::holds_alternative<NoCompressor>(scenario.compressor);
   return workers_exchange_compressed(scenario.codec, scenario.compressor, scenario.cluster);
 }
 

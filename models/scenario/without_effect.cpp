@@ -11,11 +11,12 @@
 
 #include "models/collective/collective.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/carrier.hpp"
-#include "models/scenario/summed_workers.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/scenario/servers_without_effect.hpp"
 #include "models/scenario/sharding_without_effect.hpp"
+#include "models/scenario/summed_workers.hpp"
 #include "models/scenario/tensor_compressors.hpp"
 #include "models/scenario/workload_without_effect.hpp"
 
@@ -25,21 +26,6 @@ namespace {
 template <class Part>
 const Part* strategy_of(const Scenario& s) {
   return std::get_if<Part>(&s.strategy);
-}
-
-/// The strategy's field of type Part; null if it has none.
-template <class Part>
-const Part* find_in(const Strategy& strategy) {
-  return std::visit(
-      [](const auto& x) -> const Part* {
-        if constexpr (std::is_same_v<Part, Exchange>) {
-          if constexpr (requires { x.exchange; }) return &x.exchange;
-        } else if constexpr (std::is_same_v<Part, Carrier>) {
-          if constexpr (requires { x.carrier; }) return &x.carrier;
-        }
-        return nullptr;
-      },
-      strategy);
 }
 
 bool compresses(const Scenario& s) { return !std::holds_alternative<NoCompressor>(s.compressor); }
@@ -67,8 +53,7 @@ bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
 std::optional<Algorithm> algorithm_of(const Scenario& s) {
   const auto* choice = collective_of(s.strategy);
   if (!choice) return {};
-  const auto* carrier = find_in<Carrier>(s.strategy);
-  return carrier && *carrier == Carrier::in_collective && compresses(s) ? Algorithm::ring : choice->algorithm;
+  return carrier_of(s.strategy) == Carrier::in_collective && compresses(s) ? Algorithm::ring : choice->algorithm;
 }
 
 /// Returns "" if one of these algorithms may run.
@@ -114,7 +99,7 @@ std::string exchange_order(const Scenario& s) {
 // Grouping and overlap of gradients.
 
 std::string of_buckets(const Scenario& s) {
-  const auto* exchange = find_in<Exchange>(s.strategy);
+  const auto* exchange = exchange_of(s.strategy);
   return exchange ? unless_bucketed(exchange->grouping) : "";
 }
 std::string of_averaged_buckets(const Scenario& s) {
@@ -122,13 +107,13 @@ std::string of_averaged_buckets(const Scenario& s) {
   return local ? unless_bucketed(local->grouping) : "";
 }
 std::string overlap(const Scenario& s) {
-  const auto* exchange = find_in<Exchange>(s.strategy);
+  const auto* exchange = exchange_of(s.strategy);
   return unless(!exchange || exchange->grouping != Grouping::whole_model,
                 "grouping is whole-model, which never overlaps");
 }
 
 std::string of_overlap(const Scenario& s) {
-  const auto* exchange = find_in<Exchange>(s.strategy);
+  const auto* exchange = exchange_of(s.strategy);
   return exchange && exchange->overlap ? overlap(s) : unless(!exchange, "overlap is false");
 }
 
@@ -236,7 +221,7 @@ bool gathers(const Scenario& s) {
 std::string of_gathers(const Scenario& s) { return unless(gathers(s), "no messages are gathered"); }
 
 std::string backward_slowdown(const Scenario& s) {
-  if (find_in<Exchange>(s.strategy)) return of_overlap(s);
+  if (exchange_of(s.strategy)) return of_overlap(s);
   if (const Islands* islands = islands_of(s.strategy))
     return islands->overlap ? overlap_of_islands(s) : "overlap of islands is false";
   return fmt::format("strategy {} slows no backward", kind_of(s.strategy));
@@ -253,6 +238,11 @@ std::string negotiation_cost(const Scenario& s) {
 std::string unless_graph(const Scenario& s, NeighbourGraph graph) {
   const auto* gossip = strategy_of<GossipStrategy>(s);
   return !gossip || gossip->graph == graph ? "" : fmt::format("graph is {}", name_of(gossip->graph));
+}
+
+std::string of_pairs(const Scenario& s) {
+  const auto* gossip = strategy_of<GossipStrategy>(s);
+  return unless(!gossip || gossip->asynchronous, "workers exchange with all neighbours");
 }
 
 std::string of_parts(const Scenario& s) { return unless(s.cluster.workers > 1, "a single worker exchanges nothing"); }
@@ -347,6 +337,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/duplex", duplex},
     SometimesField{"/strategy/dimensions", [](const Scenario& s) { return unless_graph(s, NeighbourGraph::torus); }},
     SometimesField{"/strategy/edges", [](const Scenario& s) { return unless_graph(s, NeighbourGraph::edges); }},
+    SometimesField{"/strategy/choosers", of_pairs},
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/stack/gather_cost", of_gathers},
     SometimesField{"/stack/negotiation_cost", negotiation_cost},

@@ -1,6 +1,6 @@
 // Parameter servers that do not wait for all workers: asynchronous, stale-synchronous, or with backup workers. Each
 // worker exchanges with each shard independently. It pushes bucket after bucket, or part after part, and copies like
-// synchronous workers.
+// synchronous workers. With priority, pushes and pulls have the order of a step in which all workers exchange at once.
 // With equal shards, a single worker therefore takes the same time as with synchronous servers.
 //
 // With sums in machines, a machine is such a worker: its workers add up each bucket, push and pull their shares of the
@@ -11,12 +11,16 @@
 // have come, the shard adds them, updates, and these workers pull. Any other push is dropped, and its worker pulls at
 // once. A worker's pushes count in their order, at each shard.
 //
+// With a compressor of several messages, each message is pushed, added and pulled so by itself.
+//
 // No set of workers can wait for each other for ever. Suppose all wait, and w began its step first. It waits for a
 // bucket of a shard, whose last update came before w's step (the start counts as an update by all). The p-b workers of
 // that update had begun their steps even earlier, so all of them have begun another one since. Fewer than p-b have come
-// to this bucket again, so one of them waits for an earlier bucket of the shard. It had that bucket's newest parameters
-// before the update in question, so that bucket's last update came earlier still, and the same holds for it. But no
-// bucket comes before the first.
+// to this bucket again, so one of them waits for an earlier bucket of the shard, or for an earlier message at any shard.
+// It had the newest sum of that before the update in question, so its last update came earlier still, and the same holds
+// for it. But no bucket and no message comes before the first.
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,82 +63,116 @@ class AsynchronousExchange {
     TaskId copied_in = kNoTask;  ///< for the latest part
   };
 
-  /// A shard's bytes of a part, uncompressed.
-  [[nodiscard]] Bytes held(std::size_t part, std::size_t shard) const {
-    return step_.shares[step_.parts[part].bucket][shard].bytes / step_.parts[part].of;
+  /// Whether a shard has something of the part, with messages in this stage.
+  [[nodiscard]] bool takes_part(std::size_t part, std::size_t shard) const {
+    return step_.held(part, shard) > Bytes{} && stage_ < step_.coded[part].shards[shard].stages.size();
   }
-  [[nodiscard]] bool holds(std::size_t part, std::size_t shard) const { return held(part, shard) > Bytes{}; }
 
   /// Adds the exchange at a round's end. Returns the tasks after which what came back can be used, or decoded.
   std::vector<TaskId> exchange(const ServerRound& round) {
-    std::vector<TaskId> received;
-    for (std::size_t b = 0; b < step_.parts.size(); ++b) {
-      const TaskId ready = round.pushes ? copied_out(b) : step_.end_of_round();
-      const std::vector<TaskId> pulled = exchange_with_each(b, ready, round);
-      if (!round.pulls) continue;
-      const TaskId copy = add("copy in", b, copied(b, &ShardStage::pull), copy_in_);
-      for (const TaskId pull : pulled) step_.graph.depend(copy, pull);
-      for (std::size_t j = 0; j < lines_.size(); ++j)
-        if (holds(b, j)) lines_[j].copied_in = copy;
-      received.push_back(step_.decodes() ? copy : step_.add_gathered(b, copy));
+    std::vector<TaskId> received(step_.parts.size(), kNoTask);
+    std::size_t stages = 1;
+    for (const auto& part : step_.coded) stages = std::max(stages, part.encode.size());
+    for (stage_ = 0; stage_ < stages; ++stage_) {
+      served_.assign(step_.parts.size(), {});
+      for (const Exchanged& next : order()) {
+        const std::size_t b = next.part;
+        if (stage_ >= step_.coded[b].encode.size()) continue;
+        if (next.exchange == ShardExchange::push)
+          push_to_each(b, round.pushes ? copied_out(b, received[b]) : step_.end_of_round(), round);
+        else if (round.pulls) received[b] = pull_from_each(b);
+      }
     }
+    if (!round.pulls) received.clear();
     return received;
   }
 
-  TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange) {
-    return step_.graph.add_task({numbered(what, b, step_.parts.size()), phase, std::move(work), stream});
+  /// Each part's answer follows its push, or all go by priority.
+  [[nodiscard]] std::vector<Exchanged> order() const {
+    const bool alone = !step_.graph.first_pushes;  // each push is an update
+    if (step_.strategy.exchange.priority) return step_.by_priority(alone ? step_.input.cluster.workers : 1, false);
+    std::vector<Exchanged> order;
+    for (std::size_t b = 0; b < step_.parts.size(); ++b)
+      for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull}) order.push_back({exchange, b});
+    return order;
+  }
+
+  TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange,
+             const std::string& of = "") {
+    std::string name = numbered(what, b, step_.parts.size()) + of;
+    if (stage_ > 0) name += fmt::format(", message {}", stage_ + 1);
+    return step_.graph.add_task({std::move(name), phase, std::move(work), stream});
+  }
+  TaskId add_of_shard(const char* what, std::size_t b, std::size_t shard, Work work, StreamId stream,
+                      Phase phase = Phase::exchange) {
+    return add(what, b, std::move(work), stream, phase, fmt::format(", shard {}", shard));
   }
 
   [[nodiscard]] ShardCopy copied(std::size_t b, Bytes ShardStage::*bytes) const {
     ShardCopy all;
-    for (std::size_t j = 0; j < lines_.size(); ++j) all.shard_bytes.push_back(step_.coded[b].stage(j, 0).*bytes);
+    for (std::size_t j = 0; j < lines_.size(); ++j) all.shard_bytes.push_back(step_.coded[b].stage(j, stage_).*bytes);
     return all;
   }
 
   /// Adds the copies of a part's pushes, which follow the pushes of the part before.
-  TaskId copied_out(std::size_t b) {
+  /// @param received  the part's answers of the stage before
+  TaskId copied_out(std::size_t b, TaskId received) {
+    const TaskId ready = stage_ == 0 ? step_.ready(b) : step_.add_encode(b, stage_, received);
     const TaskId task = add("copy out", b, copied(b, &ShardStage::push), copy_out_);
-    step_.depend_on_ready(task, step_.ready(b));
+    step_.depend_on_ready(task, ready);
     for (const TaskId push : std::exchange(pushed_, {})) step_.graph.depend(task, push);
     return task;
   }
 
-  /// Adds a part's pushes to all shards, the shards' work and their answers. Returns the last ones.
-  std::vector<TaskId> exchange_with_each(std::size_t b, TaskId ready, const ServerRound& round) {
-    std::vector<TaskId> answered;
+  /// Adds a part's pushes to all shards, and the shards' work.
+  void push_to_each(std::size_t b, TaskId ready, const ServerRound& round) {
+    served_[b].assign(lines_.size(), kNoTask);
     for (std::size_t j = 0; j < lines_.size(); ++j) {
-      if (!holds(b, j)) continue;
-      TaskId latest = ready;
-      const auto follow = [&](const char* what, Work work, StreamId stream, Phase phase = Phase::exchange) {
-        const TaskId task = add(what, b, std::move(work), stream, phase);
-        step_.graph.tasks.back().name += fmt::format(", shard {}", j);
-        step_.graph.depend(task, latest);
-        latest = task;
-      };
-      const ShardStage part = step_.coded[b].stage(j, 0);
+      if (!takes_part(b, j)) continue;
+      TaskId before = ready;
+      const ShardStage part = step_.coded[b].stage(j, stage_);
       const int shard = static_cast<int>(j);
       ShardServe serve{shard, {}, round.pulls ? part.pull : Bytes{}};
       if (round.pushes) {
-        serve.time = part.sum + step_.update_time(held(b, j) / step_.workers_of_machine());
+        const bool is_last = stage_ + 1 == step_.coded[b].shards[j].stages.size();
+        serve.time = part.sum;
+        if (is_last) serve.time += step_.update_time(step_.held(b, j) / step_.workers_of_machine());
         serve.copied += part.push;
-        follow("push", ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);
-        pushed_.push_back(latest);
+        const TaskId push =
+            add_of_shard("push", b, j, ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);
+        step_.graph.depend(push, std::exchange(before, push));
+        pushed_.push_back(push);
       }
-      follow("serve", serve, lines_[j].serve, Phase::serve);
-      if (round.pulls) {
-        follow("pull", ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull);
-        // A shard's buffer is in use until the worker has copied its content.
-        if (lines_[j].copied_in != kNoTask) step_.graph.depend(latest, lines_[j].copied_in);
-      }
-      answered.push_back(latest);
+      served_[b][j] = add_of_shard("serve", b, j, serve, lines_[j].serve, Phase::serve);
+      step_.graph.depend(served_[b][j], before);
     }
-    return answered;
+  }
+
+  /// Adds the answers of all shards. Returns the task after which they can be used, or decoded.
+  TaskId pull_from_each(std::size_t b) {
+    std::vector<TaskId> pulled;
+    for (std::size_t j = 0; j < lines_.size(); ++j) {
+      if (!takes_part(b, j)) continue;
+      const ShardTransfer pull{ShardExchange::pull, static_cast<int>(j), step_.coded[b].stage(j, stage_).pull};
+      pulled.push_back(add_of_shard("pull", b, j, pull, lines_[j].pull));
+      step_.graph.depend(pulled.back(), served_[b][j]);
+      // A shard's buffer is in use until the worker has copied its content.
+      if (lines_[j].copied_in != kNoTask) step_.graph.depend(pulled.back(), lines_[j].copied_in);
+    }
+    const TaskId copy = add("copy in", b, copied(b, &ShardStage::pull), copy_in_);
+    for (const TaskId pull : pulled) step_.graph.depend(copy, pull);
+    for (std::size_t j = 0; j < lines_.size(); ++j)
+      if (takes_part(b, j)) lines_[j].copied_in = copy;
+    const bool is_last = stage_ + 1 == step_.coded[b].encode.size();
+    return is_last && !step_.decodes() ? step_.add_gathered(b, copy) : copy;
   }
 
   ServerStep& step_;
   StreamId copy_out_ = kNoStream, copy_in_ = kNoStream;
-  std::vector<TaskId> pushed_;  ///< of the latest part
-  std::vector<Line> lines_;     ///< by shard
+  std::size_t stage_ = 0;                    ///< of the messages that are added
+  std::vector<TaskId> pushed_;               ///< of the latest part
+  std::vector<std::vector<TaskId>> served_;  ///< by part and shard, in this stage
+  std::vector<Line> lines_;                  ///< by shard
 };
 
 }  // namespace

@@ -72,32 +72,34 @@ class Exchanges {
     exchange.decode = time(decode_kernels(plan_, p_));
   }
 
+  /// A collective of the plan's messages. If their sizes differ, each worker first sends the size for each other one.
+  [[nodiscard]] std::vector<CollectiveCall> calls(Operation operation, Bytes bytes, const CodecPlan& plan) const {
+    std::vector<CollectiveCall> all;
+    if (const Bytes sizes = size_exchange(plan); sizes > Bytes{})
+      all.push_back(call(input_, operation, choice_, sizes * p_));
+    all.push_back(call(input_, operation, choice_, bytes));
+    return all;
+  }
+
   void all_to_all(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
     const CodecPlan part = plan_of(method_, {&slice, 1}, p_);
-    exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {price(recode_kernels(part, p_), *method_.rates),
-                        {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+    exchange.stages = {
+        {time(encode_kernels(plan_)), calls(Operation::all_to_all, payload(plan_), plan_)},
+        {price(recode_kernels(part, p_), *method_.rates), calls(Operation::all_gather, payload(part) * p_, part)}};
     exchange.decode = time(decode_kernels(plan_, 1));
-    assume_even_parts(exchange);
+    assume_even_parts(exchange.assumed, method_, plan_);
   }
 
   void all_to_all_once(CodedExchange& exchange) const {
     const Tensor slice = slice_of(group_, p_);
     const CodecPlan part = plan_of(method_, {&slice, 1}, p_);
-    exchange.stages = {{time(encode_kernels(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
+    exchange.stages = {{time(encode_kernels(plan_)), calls(Operation::all_to_all, payload(plan_), plan_)},
                        {.encode = {},
                         .collectives = {call(input_, Operation::all_gather, choice_, slice.dense() * p_)},
                         .sum = time(sum_kernels(part, p_))}};
     exchange.decode = time(plan_.remember);
-    assume_even_parts(exchange);
-  }
-
-  void assume_even_parts(CodedExchange& exchange) const {
-    const bool keeps_some = class_of(method_.compressor) == CompressorClass::sparsification ||
-                            std::holds_alternative<QsparseLocalSgd>(method_.compressor);
-    if (exchange.assumed.empty() && keeps_some)
-      add_assumption(exchange.assumed, method_, "elements kept are spread evenly over the workers' parts");
+    assume_even_parts(exchange.assumed, method_, plan_);
   }
 
   void in_collective(CodedExchange& exchange) const {

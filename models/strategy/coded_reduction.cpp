@@ -13,12 +13,18 @@ namespace stepcast {
 namespace {
 
 /// Adds up messages of q workers, each of which gets 1/q of the sum.
+/// @param sizes  that a worker sends first, where they differ between workers
 CodedStage hop(const GraphInput& input, const CollectiveChoice& choice, const Communicators& among, Seconds encode,
-               Bytes message, bool summable) {
+               Bytes message, bool summable, Bytes sizes = {}) {
   CodedStage stage{.encode = encode, .collectives = {}};
   const Operation operation = summable ? Operation::reduce_scatter : Operation::all_to_all;
-  if (among.size(input.cluster.workers) > 1)
-    stage.collectives = {input.prices.decide(operation, fitted(choice, operation), message, among)};
+  const int q = among.size(input.cluster.workers);
+  if (q == 1) return stage;
+  const auto add = [&](Bytes bytes) {
+    stage.collectives.push_back(input.prices.decide(operation, fitted(choice, operation), bytes, among));
+  };
+  if (sizes > Bytes{}) add(sizes * q);
+  add(message);
   return stage;
 }
 
@@ -33,15 +39,12 @@ CodedExchange hop_of(const GraphInput& input, const Method& method, const std::v
   const std::optional<Seconds> whole = whole_time(method, tensors, m);  // it includes the decoding
   CodedExchange exchange{
       .stages = {hop(input, choice, among, whole.value_or(time(joined(encode_kernels(plan), plan.remember))),
-                     payload(plan), plan.summable())},
+                     payload(plan), plan.summable(), size_exchange(plan))},
       .decode = whole ? Seconds{} : time(sum_kernels(of_part, plan.summable() ? 1 : q)),
       .payload = payload(plan),
       .assumed = ""};
-  const bool keeps_some = class_of(method.compressor) == CompressorClass::sparsification;
-  add_assumption(exchange.assumed, method,
-                 plan.assumed.empty() && keeps_some && !plan.summable() && q > 1
-                     ? "elements kept are spread evenly over the workers' parts"
-                     : plan.assumed);
+  add_assumption(exchange.assumed, method, plan.assumed);
+  if (!plan.summable() && q > 1) assume_even_parts(exchange.assumed, method, plan);
   return exchange;
 }
 

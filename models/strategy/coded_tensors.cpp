@@ -33,9 +33,21 @@ void add_assumption(std::string& all, const Method& method, const std::string& t
   if (!text.empty()) join_assumptions(all, fmt::format("payload of {} assumed: {}", name_of(method.compressor), text));
 }
 
+void assume_even_parts(std::string& all, const Method& method, const CodecPlan& plan) {
+  const bool keeps_some = class_of(method.compressor) == CompressorClass::sparsification ||
+                          std::holds_alternative<QsparseLocalSgd>(method.compressor);
+  if (size_exchange(plan) > Bytes{} || (keeps_some && plan.assumed.empty()))
+    add_assumption(all, method, "elements kept are spread evenly over the workers' parts");
+}
+
 void join_assumptions(std::string& all, const std::string& other) {
-  if (all.find(other) != std::string::npos) return;
-  all += (all.empty() ? "" : "; ") + other;
+  constexpr std::string_view kBetween = "; ";
+  for (std::size_t from = 0; from < other.size();) {
+    const std::size_t to = std::min(other.find(kBetween, from), other.size());
+    const std::string one = other.substr(from, to - from);
+    if (all.find(one) == std::string::npos) all.append(all.empty() ? "" : kBetween).append(one);
+    from = to + kBetween.size();
+  }
 }
 
 Chosen choose(const GraphInput& input, const Bucket& bucket, bool cut) {

@@ -29,6 +29,8 @@ void add(Chosen& to, Chosen other);
 
 /// Adds an assumption of a method's payload, if there is one, by the method's name.
 void add_assumption(std::string& all, const Method& method, const std::string& text);
+/// Adds what parts of a method's messages rest on, where their bytes depend on the data.
+void assume_even_parts(std::string& all, const Method& method, const CodecPlan& plan);
 /// Adds assumptions that are not there yet.
 void join_assumptions(std::string& all, const std::string& other);
 

@@ -20,7 +20,9 @@
 // The workers of an island choose the same one, and each averages its share with the worker of the same share.
 //
 // So that workers do not wait for each other in a circle, the graph is bipartite, and one half of it chooses
-// (section 4, recalled). The other half answers while its GPU computes.
+// (section 4, recalled). The other half answers while its GPU computes. If all workers choose, on any graph, a worker's
+// host answers from a copy of its parameters, beside its own pair (SwarmSGD, Nadiradze et al., NeurIPS 2021, recalled).
+// Each worker then also answers once a step, in the mean: it encodes once, decodes two messages and averages twice.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -29,7 +31,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collective/neighbours.hpp"
+#include "models/scenario/gossip_rounds.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/strategy/gossip_message.hpp"
 #include "models/strategy/island_steps.hpp"
@@ -45,7 +47,8 @@ class GossipRounds {
         neighbours_(neighbours_of(strategy)),
         unlike_(unlike_steps(neighbours_, input.cluster.workers)),
         whole_(make_buckets(input.workload, Exchange{})),
-        message_(strategy.asynchronous ? message_of_pair(input, whole_.front(), strategy.workers_of_replica())
+        message_(strategy.asynchronous ? message_of_pair(input, whole_.front(), strategy.workers_of_replica(),
+                                                         strategy.choosers == PairChoosers::all ? 2 : 1)
                                        : message_of(input, whole_.front(), degree(neighbours_, input.cluster.workers),
                                                     strategy.workers_of_replica())) {
     graph_.asynchronous = strategy.asynchronous;
@@ -101,8 +104,8 @@ class GossipRounds {
     const GossipStage& sent = message_.stages[stage];
     graph_.payload += sent.bytes;
     if (strategy_.asynchronous)
-      return graph_.add_task(
-          {"pair exchange", Phase::exchange, PairWork{sent.bytes, sent.added, neighbours_}, communication_});
+      return graph_.add_task({"pair exchange", Phase::exchange,
+                              PairWork{sent.bytes, sent.added, neighbours_, strategy_.choosers}, communication_});
     std::string name = numbered("neighbour exchange", neighbours_.step, unlike_);
     if (stage > 0) name += fmt::format(", message {}", stage + 1);
     return graph_.add_task(

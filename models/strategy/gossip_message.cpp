@@ -66,7 +66,7 @@ GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neigh
   return message;
 }
 
-GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces) {
+GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces, int pairs) {
   if (by_bytes(input.compressor())) return message_of(input, whole, 1, pieces);
   const Chosen chosen = choose(input, whole, false);
   const Bytes unchanged = chosen.whole / pieces;
@@ -74,13 +74,14 @@ GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int 
   if (!chosen.has_coded()) return message;
   GossipStage& stage = message.stages.front();
   message.decode =
-      price({on_vectors("gossip-average", (whole.bytes - chosen.whole) / pieces, 3, 1)}, *input.methods.front().rates);
+      price({on_vectors("gossip-average", (whole.bytes - chosen.whole) / pieces, 3, 1)}, *input.methods.front().rates) *
+      static_cast<double>(pairs);
   for_each_method(input, chosen, [&](const Method& method, const std::vector<Tensor>& tensors) {
     const CodecPlan plan = plan_of(method, share_of(method, tensors, pieces), 2);
     const auto own = whole_time(method, tensors, pieces);
     const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, *method.rates); };
     stage.encode += own.value_or(time(plan.stages.front().encode));
-    message.decode += time(sum_kernels(plan, 1)) * (own ? 1.0 : 2.0);
+    message.decode += time(sum_kernels(plan, 1)) * (pairs + (own ? 0.0 : 1.0));
     stage.bytes += pushed(plan.stages.front());
     add_assumption(message.assumed, method, plan.assumed);
   });

@@ -35,6 +35,7 @@ struct GossipMessage {
 GossipMessage message_of(const GraphInput& input, const Bucket& whole, int neighbours, int pieces);
 
 /// The message of an asynchronous pair (Moniqua), of 1/pieces. At last x and the values of both messages give x.
-GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces);
+/// @param pairs  a step, in which a worker decodes another one's message: 2 if it chooses and answers, else 1
+GossipMessage message_of_pair(const GraphInput& input, const Bucket& whole, int pieces, int pairs);
 
 }  // namespace stepcast

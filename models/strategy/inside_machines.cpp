@@ -69,6 +69,8 @@ InsideMachines inside_machines(const GraphInput& input, const Bucket& bucket, in
       .payload = payload(plan) + whole,
       .assumed = ""};
   add_assumption(machines.assumed, method, plan.assumed);
+  if (size_exchange(plan) > Bytes{})
+    add_assumption(machines.assumed, method, "messages inside machines are padded to one size");
   return machines;
 }
 

@@ -5,22 +5,43 @@
 #include <utility>
 
 #include "models/part/host_costs.hpp"
+#include "models/price/cluster_prices.hpp"
+#include "models/price/shard_copies.hpp"
 #include "models/strategy/coded_tensors.hpp"
 
 namespace stepcast {
 namespace {
 
-/// The number of shards with content: there may be fewer whole tensors than shards. Empty shards take no part, not even
-/// in the placement.
-int filled_shards(const ParameterServerStrategy& strategy, const GraphInput& input) {
-  if (strategy.balance == ShardBalance::split) return strategy.shards;
-  return std::min(strategy.shards, static_cast<int>(input.workload.gradients.size()));
+/// Whether each part of a bucket goes to one shard as a whole.
+bool places_parts(const ParameterServerStrategy& strategy) {
+  return strategy.balance == ShardBalance::greedy && strategy.exchange.partition;
 }
 
-/// parts[bucket][shard]: the part of a bucket for each shard.
+/// The number of shards with content: there may be fewer whole tensors or parts than shards. Empty shards take no part,
+/// not even in the placement.
+int filled_shards(const ParameterServerStrategy& strategy, std::size_t tensors, std::size_t parts) {
+  if (strategy.balance == ShardBalance::split) return strategy.shards;
+  return std::min(strategy.shards, static_cast<int>(places_parts(strategy) ? parts : tensors));
+}
+
+/// By item: its shard. The largest one goes first, to the shard with the fewest bytes.
+std::vector<std::size_t> place_greedily(const std::vector<Bytes>& items, std::size_t shards) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return items[a] > items[b]; });
+  std::vector<Bytes> load(shards);
+  std::vector<std::size_t> shard_of(items.size());
+  for (const std::size_t item : order) {
+    const auto lightest = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    load[lightest] += items[item];
+    shard_of[item] = lightest;
+  }
+  return shard_of;
+}
+
+/// parts[bucket][shard]: the part of a bucket for each of its shards.
 std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets) {
-  const auto shards = static_cast<std::size_t>(filled_shards(strategy, input));
+                                           const std::vector<Bucket>& buckets, std::size_t shards) {
   const std::vector<Gradient>& gradients = input.workload.gradients;
   std::vector<std::vector<ShardPart>> parts;
   if (strategy.balance == ShardBalance::split) {
@@ -29,17 +50,16 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
           shards, ShardPart{choose(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
     return parts;
   }
-  std::vector<std::size_t> order(gradients.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return gradients[a].bytes > gradients[b].bytes; });
-  std::vector<Bytes> load(shards);
-  std::vector<std::size_t> shard_of(order.size());
-  for (const std::size_t tensor : order) {
-    const auto lightest = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    load[lightest] += gradients[tensor].bytes;
-    shard_of[tensor] = lightest;
+  if (places_parts(strategy)) {
+    for (const Bucket& bucket : buckets) {
+      parts.emplace_back(shards);
+      parts.back().front() = {choose(input, bucket, false), bucket.bytes, 1};
+    }
+    return parts;
   }
+  std::vector<Bytes> tensors;
+  for (const Gradient& gradient : gradients) tensors.push_back(gradient.bytes);
+  const std::vector<std::size_t> shard_of = place_greedily(tensors, shards);
   for (const Bucket& bucket : buckets) {
     parts.emplace_back(shards);
     for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) {
@@ -57,11 +77,14 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     : strategy(servers),
       input(given),
       buckets(make_buckets(input.workload, strategy.exchange)),
-      parts(parts_of(buckets, strategy.exchange.partition)),
-      shares(divide(strategy, input, buckets)) {
+      parts(parts_of(buckets, strategy.exchange.partition)) {
   overlap = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
-  graph.shards = filled_shards(strategy, input);
+  graph.shards = filled_shards(strategy, input.workload.gradients.size(), parts.size());
+  shares_ = divide(strategy, input, buckets, static_cast<std::size_t>(graph.shards));
+  if (places_parts(strategy)) place_parts();
   graph.shards_co_located = strategy.placement == ServerPlacement::co_located;
+  for (int j = 0; j < graph.shards; ++j)
+    copies_.push_back(shard_copies(input.cluster, graph.shards, graph.shards_co_located, j));
   compute_ = graph.add_stream("compute");
   codec_ = add_codec_stream(graph, compute_, input);
   const int p = input.cluster.workers;
@@ -79,7 +102,10 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    coded.push_back(begins_bucket(parts, i) ? code(i) : coded.back());
+    const bool begins = begins_bucket(parts, i);
+    coded.push_back(begins ? code(i) : coded.back());
+    if (!shard_of_part_.empty())
+      std::swap(coded.back().shards[begins ? 0 : shard_of_part_[i - 1]], coded.back().shards[shard_of_part_[i]]);
     for (const CodedPart& one : coded.back().shards) {
       for (const ShardStage& stage : one.stages) graph.payload += stage.push;
       join_assumptions(graph.assumed, one.assumed);
@@ -89,6 +115,12 @@ ServerStep::ServerStep(const ParameterServerStrategy& servers, const GraphInput&
   graph.local_steps = strategy.period();
   graph.payload *= static_cast<double>(strategy.period()) / strategy.steps;
   begin_round(rounds_of(strategy).front(), {});
+}
+
+void ServerStep::place_parts() {
+  std::vector<Bytes> bytes;
+  for (const BucketPart& part : parts) bytes.push_back(part.bytes);
+  shard_of_part_ = place_greedily(bytes, static_cast<std::size_t>(graph.shards));
 }
 
 void ServerStep::begin_round(const ServerRound& round, const std::vector<TaskId>& pulled) {
@@ -159,7 +191,7 @@ ServerStep::CodedShards ServerStep::code(std::size_t i) const {
       strategy.consistency == Consistency::asynchronous || strategy.consistency == Consistency::stale_synchronous;
   const ShardMessages messages{alone ? 1 : workers_of_update(strategy, p) / g, alone ? 1 : g, g * part.of};
   CodedShards of_shards;
-  for (const ShardPart& share : shares[part.bucket]) {
+  for (const ShardPart& share : shares_[part.bucket]) {
     // Shards with equal shares of the same tensors all have the cost of the first one.
     const bool split = share.share < 1.0 && !of_shards.shards.empty();
     if (share.bytes == Bytes{}) of_shards.shards.emplace_back();
@@ -231,6 +263,53 @@ void ServerStep::finish(std::vector<TaskId> received) {
 Seconds ServerStep::update_time(Bytes bytes) const {
   if (strategy.two_way) return {};
   return input.workload.update * (strategy.server_update_factor * (bytes / input.workload.gradient_bytes));
+}
+
+Bytes ServerStep::held(std::size_t part, std::size_t shard) const {
+  const BucketPart& one = parts[part];
+  if (shard_of_part_.empty()) return shares_[one.bucket][shard].bytes / one.of;
+  return shard_of_part_[part] == shard ? one.bytes : Bytes{};
+}
+
+std::vector<Seconds> ServerStep::serve_times(std::size_t part, std::size_t stage, int updates) const {
+  const int g = updates > 1 ? workers_of_machine_ : 1;  // each push has its worker's share
+  std::vector<Seconds> serve;
+  for (std::size_t j = 0; j < coded[part].shards.size(); ++j) {
+    const ShardStage one = coded[part].stage(j, stage);
+    const bool is_last = stage + 1 == coded[part].shards[j].stages.size();
+    const Seconds work = one.sum + (is_last ? update_time(held(part, j) / g) : Seconds{});
+    serve.push_back(work * static_cast<double>(updates) + (one.push + one.pull) * copies_[j]);
+  }
+  return serve;
+}
+
+std::vector<PartTimes> ServerStep::times(std::size_t stage, int updates) const {
+  std::vector<PartTimes> all;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    PartTimes& part = all.emplace_back();
+    std::vector<Bytes> push, pull;
+    const std::vector<Seconds> serve = serve_times(i, stage, updates);
+    for (std::size_t j = 0; j < serve.size(); ++j) {
+      const ShardStage one = coded[i].stage(j, stage);
+      push.push_back(one.push);
+      pull.push_back(one.pull);
+      part.serve.push_back(one.push > Bytes{} ? std::optional(serve[j]) : std::nullopt);
+    }
+    const auto price = [&](ShardExchange exchange, const std::vector<Bytes>& bytes) {
+      return input.prices.shards(exchange, bytes, graph.shards_co_located).total();
+    };
+    part.push = price(ShardExchange::push, push);
+    part.pull = price(ShardExchange::pull, pull);
+  }
+  return all;
+}
+
+std::vector<Exchanged> ServerStep::by_priority(int updates, bool one_link) const {
+  const std::vector<PartTimes> all = times(0, updates);
+  const std::vector<Seconds> ready = ready_times();
+  std::vector<Turn> pushes;
+  for (std::size_t i = 0; i < parts.size(); ++i) pushes.push_back({ready[i], all[i].push, parts[i].bucket});
+  return order_by_priority(std::move(pushes), all, graph.shards, one_link);
 }
 
 StepGraph build_parameter_server(const ParameterServerStrategy& strategy, const GraphInput& input) {

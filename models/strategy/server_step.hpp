@@ -17,6 +17,7 @@
 #include "models/strategy/inside_machines.hpp"
 #include "models/strategy/machine_sums.hpp"
 #include "models/strategy/server_rounds.hpp"
+#include "models/strategy/server_turns.hpp"
 
 namespace stepcast {
 
@@ -65,24 +66,37 @@ struct ServerStep {
   [[nodiscard]] int workers_of_machine() const { return workers_of_machine_; }
   /// Whether one stream carries pushes and pulls, and one the collectives inside machines.
   [[nodiscard]] bool one_link() const;
+  /// A shard's bytes of a part, uncompressed; zero if it has nothing of it.
+  [[nodiscard]] Bytes held(std::size_t part, std::size_t shard) const;
   /// The share of the update for `bytes` of parameters, if servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const;
+  /// By shard: its work on a stage's messages of all workers. Its host copies every message in and its answer out.
+  /// @param updates  1, or the number of pushes if each is served by itself
+  [[nodiscard]] std::vector<Seconds> serve_times(std::size_t part, std::size_t stage, int updates) const;
+  /// By part: the times of a stage if all workers exchange it at once.
+  [[nodiscard]] std::vector<PartTimes> times(std::size_t stage, int updates) const;
+  /// The order of the first stage's pushes and pulls by priority, by the times of an isolated step in which all workers
+  /// exchange at once.
+  [[nodiscard]] std::vector<Exchanged> by_priority(int updates, bool one_link) const;
 
   const ParameterServerStrategy& strategy;
   const GraphInput& input;
   std::vector<Bucket> buckets;
-  std::vector<BucketPart> parts;               ///< buckets or parts of them, pushed and pulled by themselves
-  std::vector<std::vector<ShardPart>> shares;  ///< by bucket and shard
-  std::vector<CodedShards> coded;              ///< by part
+  std::vector<BucketPart> parts;   ///< buckets or parts of them, pushed and pulled by themselves
+  std::vector<CodedShards> coded;  ///< by part
   bool overlap = false;
   StepGraph graph;
 
  private:
+  void place_parts();
   [[nodiscard]] CodedShards code(std::size_t i) const;
   TaskId add_forward(int local_steps);
   void add_forward_by_use();
   void add_backward();
 
+  std::vector<std::vector<ShardPart>> shares_;  ///< by bucket and shard; with shard_of_part_ all are in the first one
+  std::vector<std::size_t> shard_of_part_;      ///< if whole parts are placed
+  std::vector<SecondsPerByte> copies_;          ///< by shard: of its host, for the messages of all workers
   StreamId compute_ = kNoStream, codec_ = kNoStream, sums_ = kNoStream, spreads_ = kNoStream;
   int workers_of_machine_ = 1;            ///< whose gradients are added up first
   std::vector<InsideMachines> inside_;    ///< by part; empty without sums in machines

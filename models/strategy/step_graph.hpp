@@ -68,13 +68,13 @@ struct NeighbourWork {
   Neighbours neighbours{};
 };
 
-/// Asynchronous pairs: a worker chooses one of its neighbours by chance, and both send `bytes` to each other
-/// and add `added` bytes at γ's rate. The ranks of rank 0's colour choose, and those of the other colour answer
-/// (two_colours).
+/// Asynchronous pairs: a worker that chooses (choosing_ranks) takes one of its neighbours by chance. Both send `bytes` to
+/// each other and add `added` bytes at γ's rate.
 struct PairWork {
   Bytes bytes{};
   Bytes added{};
   Neighbours neighbours{};
+  PairChoosers choosers = PairChoosers::half;
 };
 
 /// The work of shard j on one set of pushes takes time[j].

@@ -20,13 +20,11 @@
 // With `partition`, parts of buckets are encoded, pushed and pulled by themselves. With `priority`, those of the first
 // layers go first, by the times of that isolated step (parts.hpp), and the forward pass waits for each bucket alone.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/price/shard_copies.hpp"
 #include "models/strategy/server_step.hpp"
 
 namespace stepcast {
@@ -51,7 +49,7 @@ class SynchronousExchange {
     for (const auto& part : step_.coded) stages = std::max(stages, part.encode.size());
     for (stage_ = 0; stage_ < stages; ++stage_) {
       std::vector<Bundle> all = bundles();
-      for (const Exchanged& next : order_of(all, one_link))
+      for (const Exchanged& next : order_of(one_link))
         next.exchange == ShardExchange::push ? push(all, next.part) : pull(all, next.part);
       step_.end_backward();
     }
@@ -63,11 +61,6 @@ class SynchronousExchange {
   struct Bundle {
     ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
-  };
-
-  struct Exchanged {
-    ShardExchange exchange = ShardExchange::push;
-    std::size_t part = 0;
   };
 
   /// Whether a part has messages in this stage.
@@ -98,68 +91,35 @@ class SynchronousExchange {
 
   [[nodiscard]] std::vector<Bundle> bundles() const {
     std::vector<Bundle> all(step_.parts.size());
-    // A shard's host copies every message in and its answer out.
-    std::vector<SecondsPerByte> copies;
-    for (int j = 0; j < step_.graph.shards; ++j)
-      copies.push_back(shard_copies(step_.input.cluster, step_.graph.shards, step_.graph.shards_co_located, j));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const BucketPart& part = step_.parts[i];
       for (std::size_t j = 0; j < step_.coded[i].shards.size(); ++j) {
         const ShardStage one = step_.coded[i].stage(j, stage_);
-        const bool is_last = stage_ + 1 == step_.coded[i].shards[j].stages.size();
         all[i].push.shard_bytes.push_back(one.push);
         all[i].pull.shard_bytes.push_back(one.pull);
-        all[i].serve.time.push_back(one.sum + (one.push + one.pull) * copies[j] +
-                                    (is_last ? update_time(part, j) : Seconds{}));
       }
+      all[i].serve.time = step_.serve_times(i, stage_, 1);
     }
     return all;
   }
 
-  [[nodiscard]] Seconds update_time(const BucketPart& part, std::size_t shard) const {
-    return step_.update_time(step_.shares[part.bucket][shard].bytes / part.of);
-  }
-
-  /// Shards that serve one push after another, in parallel.
-  class Shards {
-   public:
-    explicit Shards(int count) : free_(static_cast<std::size_t>(count)) {}
-    /// Returns the end of the work on a push that ended at `pushed`.
-    Seconds serve(const Bundle& bundle, Seconds pushed) {
-      Seconds last = pushed;
-      for (std::size_t j = 0; j < free_.size(); ++j) {
-        if (bundle.push.shard_bytes[j] == Bytes{}) continue;
-        free_[j] = std::max(free_[j], pushed) + bundle.serve.time[j];
-        last = std::max(last, free_[j]);
-      }
-      return last;
-    }
-
-   private:
-    std::vector<Seconds> free_;
-  };
-
-  [[nodiscard]] Seconds time_of(const ShardWork& work) const {
-    return step_.input.prices.shards(work.exchange, work.shard_bytes, step_.graph.shards_co_located).total();
-  }
-
-  [[nodiscard]] std::vector<Exchanged> order_of(const std::vector<Bundle>& all, bool one_link) {
-    if (step_.strategy.exchange.priority) return by_priority(all, one_link);
-    if (one_link) return in_turn(all);
+  [[nodiscard]] std::vector<Exchanged> order_of(bool one_link) {
+    if (step_.strategy.exchange.priority) return step_.by_priority(1, one_link);
+    if (one_link) return in_turn();
     // With a stream for each kind, only the order within a kind matters.
     std::vector<Exchanged> order;
     for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull})
-      for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t i = 0; i < step_.parts.size(); ++i)
         if (takes_part(i)) order.push_back({exchange, i});
     return order;
   }
 
   /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the parts.
   /// Sets the times at which the next stage is ready.
-  [[nodiscard]] std::vector<Exchanged> in_turn(const std::vector<Bundle>& all) {
+  [[nodiscard]] std::vector<Exchanged> in_turn() {
     std::vector<std::size_t> parts;
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t i = 0; i < step_.parts.size(); ++i)
       if (takes_part(i)) parts.push_back(i);
+    const std::vector<PartTimes> times = step_.times(stage_, 1);
     Shards shards(step_.graph.shards);
     std::vector<Exchanged> order;
     std::vector<Seconds> served;
@@ -168,39 +128,18 @@ class SynchronousExchange {
       const std::size_t pushes = served.size();
       if (pushes < parts.size() && (pulls == pushes || ready_[parts[pushes]] <= served[pulls])) {
         const std::size_t part = parts[pushes];
-        link_ = std::max(link_, ready_[part]) + time_of(all[part].push);
-        served.push_back(shards.serve(all[part], link_));
+        link_ = std::max(link_, ready_[part]) + times[part].push;
+        served.push_back(shards.serve(times[part], link_));
         order.push_back({ShardExchange::push, part});
       } else {
         const std::size_t part = parts[pulls];
-        link_ = std::max(link_, served[pulls]) + time_of(all[part].pull);
+        link_ = std::max(link_, served[pulls]) + times[part].pull;
         order.push_back({ShardExchange::pull, part});
         const std::vector<Seconds>& encode = step_.coded[part].encode;
         if (stage_ + 1 < encode.size()) ready_[part] = encoded = std::max(encoded, link_) + encode[stage_ + 1];
         ++pulls;
       }
     }
-    return order;
-  }
-
-  [[nodiscard]] std::vector<Exchanged> by_priority(const std::vector<Bundle>& all, bool one_link) const {
-    Shards shards(step_.graph.shards);
-    std::vector<Turn> pushes, pulls(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i)
-      pushes.push_back({ready_[i], time_of(all[i].push), step_.parts[i].bucket});
-    std::vector<Exchanged> turns;  // by number
-    for (std::size_t i = 0; i < all.size(); ++i) turns.push_back({ShardExchange::push, i});
-    const auto pushed = [&](std::size_t turn, Seconds end) -> std::optional<Turn> {
-      if (turn >= all.size()) return {};  // a pull
-      pulls[turn] = {shards.serve(all[turn], end), time_of(all[turn].pull), step_.parts[turn].bucket};
-      if (!one_link) return {};
-      turns.push_back({ShardExchange::pull, turn});
-      return pulls[turn];
-    };
-    std::vector<Exchanged> order;
-    for (const std::size_t turn : order_by_priority(pushes, pushed)) order.push_back(turns[turn]);
-    if (!one_link)
-      for (const std::size_t part : order_by_priority(pulls)) order.push_back({ShardExchange::pull, part});
     return order;
   }
 

@@ -33,7 +33,7 @@ ALIASES = [
     ("compression in the ring of HiPress (Bai et al. 2021, recalled)", "`1-bit`, `dgc`, `strom` and others", "with carrier `in-collective`"),
     ("8-bit scalar quantization of Pipe-SGD", "`8-bit`", "with carrier `in-collective`"),
     ("qgZ of ZeRO++ (Wang et al. 2023)", "`qsgd`, `8-bit`", "with strategy `sharded`, `codec.scope` machines and the same `inner_compressor`"),
-    ("compression inside and between machines of Espresso (Wang et al. 2023, recalled)", "any with a message of known size", "with `codec.scope` machines and an `inner_compressor`"),
+    ("compression inside and between machines of Espresso (Wang et al. 2023, recalled)", "`dgc`, `random-k`, `ef-signsgd` and others", "with `codec.scope` machines and an `inner_compressor`; one that is no low-rank method"),
     ("CGX (Markov et al. 2022)", "`qsgd`", "with `codec.whole_vectors` and `min_elements`, and carrier `all-to-all`"),
     ("hpZ of ZeRO++ (Wang et al. 2023)", "`backward_group_size` of strategy `sharded`", "a second copy of parameters in each machine"),
     ("DiLoCo (Douillard et al. 2023)", "strategy `local-sgd`", "with `islands` and `outer_update_factor`"),
@@ -43,7 +43,9 @@ ALIASES = [
     ("SlowMo over stochastic gradient push (Wang et al. 2020, recalled), gossip with global averages (Chen et al. 2021)", "strategy `gossip`", "with `average`: the average of all from time to time, and an outer update"),
     ("PowerGossip (Vogels et al. 2020, recalled)", "`powersgd`", "with strategy `gossip`: one power step for each edge"),
     ("hierarchical gossip of Bagua (2021), stochastic gradient push on machines of 8 GPUs", "strategy `gossip`", "with `islands`: sums inside machines, neighbours between them"),
-    ("asynchronous training of BytePS (Jiang et al. 2020, recalled)", "strategy `parameter-server`", "with `sum_in_machine` and `consistency` asynchronous"),
+    ("asynchronous training of BytePS (Jiang et al. 2020, recalled)", "strategy `parameter-server`", "with `sum_in_machine`, `partition`, `priority` and `consistency` asynchronous"),
+    ("ByteScheduler (Peng et al. 2019), P3 (Jayarajan et al. 2019)", "`exchange.partition` and `exchange.priority`", "with strategy `all-reduce` or servers of any `consistency`"),
+    ("partial sums of THC (Li et al. 2024, recalled)", "`thc`", "servers with `two_way` and `consistency` backup-workers: each message's sum takes the first workers"),
     ("D-PSGD (Lian et al. 2017)", "strategy `gossip`", "on a ring or another graph"),
     ("Moniqua (Lu and De Sa 2020, recalled)", "`qsgd`, `8-bit`, `1-bit` and others", "with `asynchronous` gossip: pairs send codes of their parameters"),
     ("qwZ of ZeRO++, QSDP's weights (Markov et al. 2023)", "`quantized_gather` of strategy `sharded`", "parameters instead of gradients"),
@@ -53,6 +55,7 @@ ALIASES = [
     ("backup workers (Chen et al. 2016)", "strategy `parameter-server`", "with `consistency` backup-workers: an update takes the first pushes"),
     ("stochastic gradient push (Assran et al. 2019)", "strategy `gossip`", "with `graph` one-peer-exponential: each sends to one worker a step"),
     ("AD-PSGD (Lian et al. 2018)", "strategy `gossip`", "with `asynchronous`: pairs that meet by chance"),
+    ("SwarmSGD (Nadiradze et al. 2021, recalled)", "strategy `gossip`", "with `asynchronous` and `choosers` all, on `graph` complete or another one; with `steps` of a worker alone"),
     ("delayed all-reduce of bounded staleness", "strategy `pipelined`", "of `width` K, late by K-1 steps: workers wait as late as with a bound of K-1"),
     ("SwitchML (Sapio et al. 2021), SHARP (Graham et al. 2016)", "algorithm `in-network`", "in clusters with an `in_network_factor`; the sum of any compressor whose messages are summed"),
     ("MNIST-MLP and CIFAR-100 of Pipe-SGD", "workloads `mnist-mlp` and `cifar100-convex`", "their sizes are assumed"),
@@ -62,10 +65,21 @@ ALIASES = [
 
 # Methods that are not there: why.
 MISSING = [
-    ("GradZip (Cho et al. 2019)", "the iterations of its factorization are not known here"),
     ("Cuttlefish, Accordion", "the switch follows from accuracy, which is not forecast; give it as phases of a run"),
     ("Early-Bird and lottery tickets", "pruning follows from training; give the pruned network as a workload"),
 ]
+
+
+# Methods whose messages have the bytes of another one's, but for rounding and scales: they differ in kernels, or in what is kept.
+SAME_BYTES = {
+    "signum": "signsgd",
+    "wangni": "threshold",
+    "1-bit-adam": "ef-signsgd",
+    "lpc-svrg": "qsgd",
+    "truncation": "fp16",
+    "variance-based": "strom",
+    "block-top-k": "omnireduce",
+}
 
 
 def said(stepcast, *arguments):
@@ -99,13 +113,21 @@ def cell(text):
 
 def page(stepcast):
     lines = [INTRODUCTION, "## By name\n", "| name | class | bytes of a worker's message | meaning | source |", "|---|---|---|---|---|"]
+    with_bytes = {}  # names by text
     for entry in entries(stepcast):
-        if entry["name"] in ("none", "ratio", "formula"):
+        name, method = entry["name"], entry.get("method")
+        if name in ("none", "ratio", "formula"):
             continue
-        method = entry.get("method")
-        row = (f"`{entry['name']}`", method["class"] if method else entry["class"], bytes_of(method) if method else entry["payload"], entry["meaning"],
-               method["source"] if method else entry.get("source", ""))
+        size = bytes_of(method) if method else entry["payload"]
+        other = with_bytes.setdefault(size, name)
+        if other != name and SAME_BYTES.get(name) != other:
+            sys.exit(f"{name} sends the bytes of {other}: say so in SAME_BYTES")
+        if name in SAME_BYTES:
+            size += f"; in essence as `{SAME_BYTES[name]}`"
+        row = (f"`{name}`", method["class"] if method else entry["class"], size, entry["meaning"], method["source"] if method else entry.get("source", ""))
         lines.append("| " + " | ".join(cell(text) for text in row) + " |")
+    own = len(lines) - 4 - len(SAME_BYTES)
+    lines.append(f"\n{own} of them have a formula of bytes of their own. The others name one that sends as much, but for rounding and scales, where their parameters agree.")
     lines += ["\n## By another name\n", "| method | here | remark |", "|---|---|---|"]
     lines += ["| " + " | ".join(row) + " |" for row in ALIASES]
     lines += ["\n## Not there\n", "| method | why |", "|---|---|"]

@@ -1,5 +1,6 @@
 #include "sim/answer/replay_messages.hpp"
 
+#include <algorithm>
 #include <map>
 #include <variant>
 #include <vector>
@@ -16,6 +17,12 @@
 
 namespace stepcast {
 namespace {
+
+/// Workers that choose a neighbour in each of their steps.
+double choosers_of(const PairWork& pair, const Scenario& scenario) {
+  const std::vector<bool> choose = choosing_ranks(pair.neighbours, pair.choosers, scenario.cluster.workers).value();
+  return static_cast<double>(std::count(choose.begin(), choose.end(), true));
+}
 
 bool has_steady_state(const Scenario& scenario) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
@@ -71,7 +78,7 @@ double replay_messages(const Scenario& scenario, const StepGraph& graph) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
     else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work))
       in_rounds += static_cast<double>(message_count(exchange->neighbours, scenario.cluster.workers));
-    else if (std::holds_alternative<PairWork>(task.work)) in_rounds += p;  // two of each that chooses
+    else if (const auto* pair = std::get_if<PairWork>(&task.work)) in_rounds += 2.0 * choosers_of(*pair, scenario);
     else if (std::holds_alternative<ShardWork>(task.work)) with_shards += direct;
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }

@@ -16,9 +16,9 @@ RandomPairs::RandomPairs(SimulatedCluster& simulated, const Scenario& scenario, 
     const int p = scenario.cluster.workers;
     island_ = work->neighbours.island;
     neighbours_.resize(static_cast<std::size_t>(p));
-    const std::vector<bool> answers = two_colours(work->neighbours, p).value();
+    const std::vector<bool> chooses = choosing_ranks(work->neighbours, work->choosers, p).value();
     for (const Message& message : messages_of(work->neighbours, p))
-      if (!answers[message.from]) neighbours_[message.from].push_back(message.to);
+      if (chooses[message.from]) neighbours_[message.from].push_back(message.to);
     for (int rank = 0; rank < p; ++rank) answers_.push_back(simgrid::s4u::Mutex::create());
   }
 }

@@ -1,6 +1,7 @@
-// Asynchronous pairs in a replay (AD-PSGD). A worker of one colour averages with a neighbour of the other, by chance. An
+// Asynchronous pairs in a replay (AD-PSGD, SwarmSGD). A worker that chooses averages with a neighbour, by chance. An
 // island's workers choose the same island, and each averages with the worker of its share. The neighbour's host answers
-// one worker at a time, in order of arrival, whatever its GPU does.
+// one worker at a time, in order of arrival, whatever its GPU and its own pair do. A worker holds one answering host at
+// most, and waits for none meanwhile, so workers cannot wait for each other in a circle.
 #pragma once
 
 #include <vector>

@@ -110,6 +110,25 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
   }
 }
 
+TEST_CASE("all-to-all of messages whose sizes differ: each worker first sends the sizes") {
+  // DGC of 1 %: 10,000 elements of 8 B are expected, 80,000 B, and 4 B of size for each part. A part of the sum has 2,500
+  // elements, 20,000 B, and its size. By all-to-all-once, a fourth of 4 MB is gathered as it is.
+  const Workload w = one_matrix();
+  const Dgc dgc{.ratio = 0.01};
+  const CodecPlan all = make_plan(dgc, Tensor{{1000, 1000}}), part = make_plan(dgc, Tensor{{250000}});
+  CHECK(payload(all) == 80000_B);
+  CHECK(size_exchange(all) == 4_B);
+  CHECK(build_step_graph(scenario(4, carried_by(Carrier::all_to_all), dgc), w).assumed.find("spread evenly") !=
+        std::string::npos);
+  const double parts = 3 * (kAlpha + 4 * kBeta) + 3 * (kAlpha + 20000 * kBeta);
+  require_close(0.026 + time(encode_kernels(all)) + parts + time(recode_kernels(part, 4)) + ring_gather(4, 4) +
+                    ring_gather(4, 20000) + time(decode_kernels(all, 1)),
+                step_time(scenario(4, carried_by(Carrier::all_to_all), dgc), w), 1e-9, "all-to-all");
+  require_close(
+      0.026 + time(encode_kernels(all)) + parts + time(sum_kernels(part, 4)) + ring_gather(4, 1e6) + time(all.remember),
+      step_time(scenario(4, carried_by(Carrier::all_to_all_once), dgc), w), 1e-9, "once");
+}
+
 TEST_CASE("all-to-all-once: decode and add a part, gather the sum as it is") {
   const Workload w = one_matrix();
   const int p = 4;
@@ -155,7 +174,7 @@ TEST_CASE("auto is the cheapest carrier of the same training") {
     for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
       for (const bool overlap : {false, true})
         for (const Compressor& compressor :
-             {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TopK{.ratio = 0.3})})
+             {Compressor(EightBit{}), Compressor(Qsgd{}), Compressor(TopK{.ratio = 0.3}), Compressor(Threshold{})})
           CHECK(step(p, Carrier::automatic, compressor, grouping, two_tensors(), overlap) ==
                 std::min(step(p, Carrier::all_gather, compressor, grouping, two_tensors(), overlap),
                          step(p, Carrier::all_to_all_once, compressor, grouping, two_tensors(), overlap)));
@@ -165,8 +184,8 @@ TEST_CASE("auto is the cheapest carrier of the same training") {
     CHECK(step(8, Carrier::automatic, signs, Grouping::whole_model, one_matrix()) ==
           step(8, Carrier::all_to_all, signs, Grouping::whole_model, one_matrix()));
   }
-  // Sums have no choice, nor have messages whose sizes are not known.
-  for (const Compressor& other : {Compressor(Fp16{}), Compressor(Threshold{}), Compressor(PowerSgd{})}) {
+  // Sums have no choice, nor have factors of matrices.
+  for (const Compressor& other : {Compressor(Fp16{}), Compressor(Atomo{}), Compressor(PowerSgd{})}) {
     const Scenario plain = scenario(8, carried_by(Carrier::automatic), other);
     CHECK(build_step_graph(plain, one_matrix()).carrier.empty());
     CHECK(step_time(plain, one_matrix()) ==

@@ -437,8 +437,8 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(kTraining, R"({"kind": "top-k"})") ==
         Names{"all-to-all", "in-collective"});  // both choose from sums again
   CHECK(carriers(kTraining, R"({"kind": "ef-signsgd"})") == Names{"all-to-all"});
-  CHECK(carriers(kTraining, R"({"kind": "signsgd"})").empty());                // the majority of signs is a message
-  CHECK(carriers(kTraining, R"({"kind": "dgc"})") == Names{"in-collective"});  // the size of a part is not known
+  CHECK(carriers(kTraining, R"({"kind": "signsgd"})").empty());  // the majority of signs is a message
+  CHECK(carriers(kTraining, R"({"kind": "dgc"})") == Names{"all-to-all", "in-collective"});  // sizes go first
   CHECK(carriers(kTraining, R"({"kind": "powersgd"})").empty());
   CHECK(carriers(kTraining, R"({"kind": "none"})").empty());
   // From either of them back to auto, and to the other.

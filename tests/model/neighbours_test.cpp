@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collective/neighbours.hpp"
+#include "models/scenario/gossip_rounds.hpp"
 #include "models/strategy/coded_tensors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

@@ -191,6 +191,32 @@ TEST_CASE("servers in parts by priority, by hand") {
   require_close(0.260, by_server(tensor_by_tensor(Bytes(2e6), false), false).step.si(), 1e-12, "230 + 30");
 }
 
+TEST_CASE("whole parts on shards, by hand") {
+  // Parts of 2, 2 and 1 MB on two shards: the largest first, each to the shard with the fewest bytes. A part goes through
+  // its shard's link alone, and the next one follows it: the time of one server, if shards have nothing to compute.
+  ParameterServerStrategy server;
+  server.shards = 2;
+  server.balance = ShardBalance::greedy;
+  server.exchange = tensor_by_tensor(Bytes(2e6), true);
+  const Scenario scenario = scenario_of(two_workers(), server);
+  const StepGraph graph = build_step_graph(scenario, for_a_server());
+  std::vector<std::vector<Bytes>> pushes;
+  for (const Task& task : graph.tasks)
+    if (const auto* shards = std::get_if<ShardWork>(&task.work); shards && shards->exchange == ShardExchange::push)
+      pushes.push_back(shards->shard_bytes);
+  // The first layer's goes between the last layer's two.
+  CHECK(pushes == std::vector<std::vector<Bytes>>{{2_MB, 0_B}, {1_MB, 0_B}, {0_B, 2_MB}});
+  require_close(0.190, step_time(scenario, for_a_server()), 1e-12, "as one server");
+  // A shard adds two pushes at 10 ns/B: 40 ms for 2 MB, 20 for 1. Pushed at 70 | 90 | 130, ready at 110 | 130 on the first
+  // shard, 170 on the second. Pulls: 110 .. 150, 150 .. 170, 170 .. 210. Forward: 170 .. 180, 210 .. 230.
+  Scenario adding = scenario;
+  std::get<ParameterServerStrategy>(adding.strategy).server_reduction_cost = 10_ns_per_B;
+  require_close(0.230, step_time(adding, for_a_server()), 1e-12, "210 + 20");
+  // More shards than parts: three hold something.
+  std::get<ParameterServerStrategy>(adding.strategy).shards = 8;
+  CHECK(build_step_graph(adding, for_a_server()).shards == 3);
+}
+
 TEST_CASE("compressed parts by all-reduce, by hand") {
   // From the begin of backward, in ms. The last layer's two parts of 4 MB are encoded from 30 to 38, the first layer's
   // 2 MB from 48 to 50, after its backward pass. Messages of 2 MB take 20, the first layer's 1 MB takes 10.
@@ -296,13 +322,10 @@ TEST_CASE("parts and priorities that no strategy has are refused with the field"
           "/strategy/exchange/priority");
   refuses(scenario_of(two_workers(), AllReduceStrategy{ring_choice(), tensor_by_tensor(Bytes(1), false), {}}),
           "/strategy/exchange/partition");
-  ParameterServerStrategy server;
-  server.exchange = parts;
-  server.balance = ShardBalance::greedy;
-  server.shards = 2;
-  refuses(scenario_of(two_workers(), server), "/strategy/exchange/priority");
-  server = {.consistency = Consistency::asynchronous, .exchange = parts};
-  refuses(scenario_of(two_workers(), server), "/strategy/exchange/priority");
+  ParameterServerStrategy server{.consistency = Consistency::asynchronous, .pull_steps = 2, .exchange = parts};
+  Scenario asynchronous = scenario_of(two_workers(), server);
+  asynchronous.evaluation.evaluator = Evaluator::replay;
+  refuses(asynchronous, "/strategy/exchange/priority");
   ShardedStrategy sharded;
   sharded.exchange = parts;
   sharded.exchange.priority = false;

@@ -81,16 +81,17 @@ TEST_CASE("fragments that travel while workers compute: their closed form") {
 
 TEST_CASE("averages every 100 steps: the same, where they take longer than a backward pass") {
   // 2 GB among two: n/B in each round of H = 100 steps of 0.1 s, so B = n/(H·0.1 s·(1/share - 1)): 1.6, 6.4 and 14.4 Gb/s.
-  // The paper hides the exchange behind the last backward pass, too, which counts from 95 % on (23.3 and 86.8 there, 30.4
-  // and 158.4 here).
+  // The paper begins to send while the last backward pass runs, 2/30 s; here, averages follow the last update. That counts
+  // from 95 % on: 30.4 and 158.4 here, 23.3 and 86.8 there. With it all five rows follow, as the last check shows.
   const Workload w = network(2e9, 0.1_s, 24);
   const LocalSgdStrategy strategy{.steps = 100, .collective = ring_choice()};
-  const std::vector<double> published{1.4, 6.2, 13.3};
+  const std::vector<double> published{1.4, 6.2, 13.3, 23.3, 86.8};
   for (std::size_t i = 0; i < published.size(); ++i) {
-    const double found = needed(strategy, w, kShares[i]);
-    require_close(16 / (10 * (1 / kShares[i] - 1)), found, 1e-9, "closed form");
+    const double found = needed(strategy, w, kShares[i]), waits = 10 * (1 / kShares[i] - 1);
+    require_close(16 / waits, found, 1e-9, "closed form");
     INFO(fmt::format("{} %: {:.1f} Gb/s, published {}", 100 * kShares[i], found, published[i]));
-    CHECK(found < published[i] * kGrid);
-    CHECK(found > published[i] / kGrid);
+    if (kShares[i] < 0.95) CHECK((found < published[i] * kGrid && found > published[i] / kGrid));
+    const double hidden = 16 / (waits + 2.0 / 30);
+    CHECK((hidden < published[i] * kGrid && hidden > published[i] / kGrid));
   }
 }

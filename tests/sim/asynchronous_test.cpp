@@ -124,6 +124,29 @@ TEST_CASE("asynchronous servers take parts of buckets, by hand") {
   require_close(58.8_ms, step(parts), 1e-9, "50 + 8 + 0.8 ms");
 }
 
+TEST_CASE("asynchronous servers take parts of the first layers first, by hand") {
+  // Of 10 MB, b is the first layer's, ready at 35 ms; a is ready at 30. Both layers compute for 10 ms forward. Parts of 5 MB
+  // take 5 ms a way. Pushes of a to 35, of b to 40 and 45, of a to 50; each is pulled in the next 5 ms. The first layer
+  // computes from 50 on, when the last part of a is not there yet, and a has all by 55.
+  // In their order, the last part is there at 55, and the forward pass waits for it.
+  for (const Consistency consistency :
+       {Consistency::synchronous, Consistency::asynchronous, Consistency::stale_synchronous}) {
+    Scenario scenario = two_tensors(consistency);
+    strategy_of(scenario).exchange.partition = 5_MB;
+    require_close(55_ms, step(scenario), 1e-9, fmt::format("{}, in order", name_of(consistency)));
+    strategy_of(scenario).exchange.priority = true;
+    require_close(50_ms, step(scenario), 1e-9, fmt::format("{}, by priority", name_of(consistency)));
+  }
+  // Another worker, which is as good as dead, changes the order's times alone: twice as long, in the same order.
+  Scenario first = two_tensors(Consistency::backup_workers);
+  first.cluster.workers = 2;
+  first.cluster.groups = {{1, 1e-4, {}, {}}};
+  strategy_of(first).exchange.partition = 5_MB;
+  require_close(55_ms, step(first), 1e-9, "backup workers, in order");
+  strategy_of(first).exchange.priority = true;
+  require_close(50_ms, step(first), 1e-9, "backup workers, by priority");
+}
+
 TEST_CASE("machines as asynchronous workers, by hand") {
   // Machines of 2 with one NIC. At 10 GB/s inside, 2 workers reduce-scatter 10 MB in 0.5 ms, and gather them in 0.5 ms.
   // Both push their 5 MB over the NIC: 8 ms, and pull them in 8 ms. A step computes 50 ms.
@@ -322,6 +345,9 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
         // without copies.
         if (cluster.stack.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
         strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin()};
+        strategy.exchange.priority =
+            strategy.exchange.grouping != Grouping::whole_model && strategy.steps == 1 && coin();
+        if (coin()) strategy.exchange.partition = 4_MB;
         cluster.stack.backward_slowdown = real_between(1.0, 1.2);
         Scenario synchronous = scenario_of(cluster, strategy);
         if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};

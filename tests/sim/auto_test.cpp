@@ -330,7 +330,7 @@ TEST_CASE("estimates of servers and gossip are in the range that is stated with 
       servers.shards = random.between(1, 3);
       if (random.between(0, 1) == 1) servers.balance = ShardBalance::greedy;
       servers.exchange.grouping = random.between(0, 1) == 1 ? Grouping::per_tensor : Grouping::whole_model;
-      if (servers.balance == ShardBalance::split && random.between(0, 1) == 1) {
+      if (random.between(0, 1) == 1) {
         servers.exchange.partition = 3_MB;
         servers.exchange.priority = servers.exchange.grouping == Grouping::per_tensor && random.between(0, 1) == 1;
       }

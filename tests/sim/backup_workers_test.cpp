@@ -128,6 +128,37 @@ TEST_CASE("compressed pushes of the first workers, by hand") {
                 with(TopK{.ratio = 0.01}, true), 1e-9, "top-k, both ways");
 }
 
+TEST_CASE("several messages of the first workers, by hand") {
+  // The third worker never comes. Of a matrix of 2,500 x 1,000, rank 4 sends 40,000 B, then 16,000 B. Two push and pull
+  // them over the server's link: 64 us and 25.6 us a way. Without two_way, the last answer is 10 MB of parameters, 16 ms.
+  const CodecRates rates{.all = {10_us, BytesPerSecond(1e11), FlopsPerSecond(1e13)}, .measured = {}};
+  const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, rates).si(); };
+  const auto with = [&](const Compressor& compressor, bool two_way) {
+    Scenario scenario = with_speeds(backups(3, 1, 10_Gbps), {{1, 1e-5, {}, {}}});
+    WorkloadTable table = *scenario.workload;
+    table.gradients.front().dims = {2500, 1000};
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    std::get<ParameterServerStrategy>(scenario.strategy).two_way = two_way;
+    scenario.compressor = compressor;
+    scenario.codec.device = device_of(rates.all.launch, rates.all.bandwidth, rates.all.peak);
+    return replay(scenario).step.si();
+  };
+  const auto encode = [&](const CodecPlan& plan) {
+    return time(plan.compensate) + time(plan.stages[0].encode) + time(plan.stages[1].encode) + time(plan.remember);
+  };
+  const CodecPlan power = make_plan(PowerSgd{.rank = 4}, Tensor{{2500, 1000}});
+  require_close(50e-3 + encode(power) + 2 * 64e-6 + 2 * 25.6e-6 + time(power.decode.first),
+                with(PowerSgd{.rank = 4}, true), 1e-9, "PowerSGD, both ways");
+  require_close(50e-3 + encode(power) + 2 * 64e-6 + 25.6e-6 + time(power.decode.first) + 16e-3,
+                with(PowerSgd{.rank = 4}, false), 1e-9, "PowerSGD");
+  // THC: a norm of 4 B, 6.4 ns for two; then 4 bits an element, 1.25 MB, 2 ms. Sums of two codes of up to 30 have 6 bits.
+  const std::vector<Compressor> shipped = shipped_formulas();
+  const auto thc = std::find_if(shipped.begin(), shipped.end(), [](const auto& x) { return name_of(x) == "thc"; });
+  const CodecPlan codes = make_plan(*thc, Tensor{{2500000}}, 2);
+  require_close(50e-3 + encode(codes) + 2 * 6.4e-9 + 2e-3 + 3e-3 + time(codes.decode.first), with(*thc, true), 1e-9,
+                "THC with partial sums");
+}
+
 TEST_CASE("one of two workers by chance: three quarters of a step") {
   // Times are exponential (gamma, cv 1) with mean c, so what is left of a computation is like a new one. After an update,
   // its worker has new parameters and the other has not (S). Either ends first, after c/2: the first one updates again;

@@ -9,6 +9,7 @@
 #include "models/describe/json.hpp"
 #include "models/equation/exactness.hpp"
 #include "models/report/report.hpp"
+#include "models/scenario/gossip_rounds.hpp"
 #include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"

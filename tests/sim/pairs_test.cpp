@@ -55,8 +55,11 @@ TEST_CASE("who chooses, and who answers") {
   CHECK(!two_colours({NeighbourGraph::exponential}, 8));  // 0 to 1, 1 to 2 and 0 to 2
   CHECK(two_colours({NeighbourGraph::edges, {}, {{0, 1}, {1, 2}}}, 3) == Colours{false, true, false});
   CHECK(!two_colours({NeighbourGraph::edges, {}, {{0, 1}, {2, 3}}}, 4));  // two parts
-  CHECK(allows_pairs({NeighbourGraph::hypercube}, 8));
-  CHECK(!allows_pairs({NeighbourGraph::one_peer_hypercube}, 8));
+  CHECK(allows_pairs({NeighbourGraph::hypercube}, PairChoosers::half, 8));
+  CHECK(!allows_pairs({NeighbourGraph::complete}, PairChoosers::half, 8));
+  CHECK(allows_pairs({NeighbourGraph::complete}, PairChoosers::all, 8));
+  CHECK(!allows_pairs({NeighbourGraph::one_peer_hypercube}, PairChoosers::all, 8));
+  CHECK(choosing_ranks({NeighbourGraph::ring}, PairChoosers::half, 4) == Colours{true, false, true, false});
 }
 
 TEST_CASE("a pair by hand") {
@@ -142,6 +145,31 @@ TEST_CASE("pairs that send codes") {
   scenario.strategy = kAfter;
   scenario.cluster.reduction_cost = 1_ns_per_B;
   require_close(mean({41_ms + 1_ms + 20_ms + 2.5_ms, 41_ms}), step(scenario), 2e-3, "ratio");
+}
+
+TEST_CASE("all workers choose, and answer beside their own pair (SwarmSGD)") {
+  // Two choose each other. Each sends its own parameters twice at a time over its link: 1 + 160 ms, then the update.
+  GossipStrategy all{.graph = NeighbourGraph::complete, .asynchronous = true, .choosers = PairChoosers::all};
+  require_close(162_ms, step(pairs(2, 1_Gbps, all)), 1e-9, "two workers");
+  // A worker of three is in three pairs at a time at most, after each other in pairs: 3·(1 + 0.8) ms at 100 Gb/s. That hides
+  // behind 20 ms of computing, on a graph without two halves.
+  require_close(21_ms, step(pairs(3, 100_Gbps, all)), 1e-9, "three workers, hidden");
+  const Scenario three = pairs(3, 100_Gbps, all);
+  const StepGraph graph = build_step_graph(three, make_workload(*three.workload));
+  // Each sends 10 MB to the one that it chooses, and is chosen as often.
+  require_close(20_MB, summarise(three, graph, CachedPrices(three.cluster)).sent, 1e-12, "bytes sent");
+  // Its own parameters, a neighbour's, and the copy that answers.
+  CHECK(worker_memory(three, make_workload(*three.workload)).parameters == 30_MB);
+  // Codes after the gradient: encoded once; its own and those of two pairs are decoded, and both averages are made.
+  const CodecRates rates{{10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, {}};
+  const CodecPlan plan = make_plan(EightBit{}, Tensor{{2500000}});
+  const Seconds kernels = price(plan.stages.front().encode, rates) + 3.0 * price(sum_kernels(plan, 1), rates) +
+                          2.0 * (10_us + 40_MB / BytesPerSecond(1e11));
+  all.overlap = false;
+  Scenario codes = pairs(2, 1_Gbps, all);
+  codes.compressor = EightBit{};
+  codes.codec.device = device_of(rates.all.launch, rates.all.bandwidth, rates.all.peak);
+  require_close(21_ms + kernels + 1_ms + 2.0 * (2500004_B / 1_Gbps), step(codes), 1e-9, "codes of two workers");
 }
 
 TEST_CASE("a worker answers one at a time") {

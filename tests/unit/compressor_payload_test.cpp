@@ -223,6 +223,12 @@ TEST_CASE("PowerSGD's two messages depend on each other and both are summed") {
   CHECK(payload_bytes(PowerSgd{.rank = 4, .min_rate = 13.1}, Tensor{{64, 32, 3, 3}}) == 73728);
   // 2 is not more than 2: 8·8 = 64 elements for 16·2.
   CHECK(payload_bytes(PowerSgd{.rank = 2, .min_rate = 2}, Tensor{{8, 8}}) == 256);
+  // ATOMO, three triplets of 64 + 288 + 1 numbers: 18,432 elements over 1,059 are 17.4.
+  CHECK(payload_bytes(Atomo{.rank = 3, .min_rate = 17.4}, Tensor{{64, 32, 3, 3}}) == 4236);
+  CHECK(payload_bytes(Atomo{.rank = 3, .min_rate = 17.5}, Tensor{{64, 32, 3, 3}}) == 73728);
+  // What a method is does not depend on it.
+  CHECK(traits_of(PowerSgd{.min_rate = 1000}, Dtype::fp32).stages == 2);
+  CHECK_FALSE(traits_of(Atomo{.min_rate = 1000}, Dtype::fp32).summable);
   // One dimension: raw, in one stage.
   CHECK(make_plan(PowerSgd{.rank = 4}, vector_of(100)).stages.size() == 1);
   CHECK(payload_bytes(PowerSgd{.rank = 4}, vector_of(100)) == 400);

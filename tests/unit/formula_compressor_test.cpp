@@ -58,6 +58,8 @@ TEST_CASE("shipped methods send what their papers say") {
       {"block-top-k", 1028},
       // min(128, 64, 576) = 64 rows of 576 numbers.
       {"galore", 64 * 576 * 4},
+      // Half of 4·(64 + 576) numbers: in one step 4·64 of them, in the next 4·576.
+      {"gradzip", 5120},
       // A byte an element, and the step of the codebook, 4 B.
       {"lpc-svrg", 36868},
       // round(14.4) = 14 of 144 blocks, 14·256·4 B, and their numbers, 56 B.
