@@ -39,9 +39,9 @@ struct ShardMessages {
 };
 
 /// If pushes can be summed, the shard adds them by γ. Otherwise it decodes them one by one, on a device like the workers'.
-/// With `two_way`, the sum comes back as it is if that is a message (CompressorTraits::answers); else the shard encodes it by the same
-/// method, with its own error feedback. Without it, the shard decodes the sum, and parameters come back uncompressed. A
-/// method of several messages gets the sum of each back as it is, but for the last one without two_way.
+/// With `two_way`, the sum comes back as it is if that is a message (CompressorTraits::answers). Else the shard encodes it
+/// by the same method, with its own error feedback. Without it, the shard decodes the sum, and parameters come back
+/// uncompressed. A method of several messages gets the sum of each back as it is, but for the last one without two_way.
 /// @pre methods of several messages are summable
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, const ShardMessages& messages, bool two_way,
                      SecondsPerByte gamma);
