@@ -15,6 +15,15 @@
 namespace stepcast {
 namespace {
 
+/// Whether a strategy counts steps from one exchange to the next.
+bool counts_steps(const Strategy& strategy) {
+  return std::visit(
+      [](const auto& x) {
+        return requires { x.steps; };
+      },
+      strategy);
+}
+
 /// Checks one of the compressors: the scenario's, or another one.
 class CompressorChecker {
  public:
@@ -300,7 +309,7 @@ class CompressorChecker {
             "\"machines\": sums of a machine are compressed between machines");
     if (x.reduce_after == ReduceAfter::inside_every_pass)
       fault("/strategy/reduce_after", "\"inside-every-pass\" with a compressor between groups",
-            "\"last-pass\" or \"every-pass\"");
+            "\"last-pass\" or \"every-pass\": what groups have summed is compressed and sent on at once");
   }
 
   void check_strategy(const LocalSgdStrategy& x) {
@@ -330,7 +339,8 @@ class CompressorChecker {
   void every_step(const char* strategy) {
     if (const auto* local = std::get_if<QsparseLocalSgd>(&compressor_); local && local->local_steps > 1)
       fault(place() + "/local_steps", fmt::format("{} with strategy {}", local->local_steps, strategy),
-            "1: local steps belong to strategy all-reduce");
+            "1: local steps of the compressor belong to strategy all-reduce",
+            counts_steps(s_.strategy) ? "set /strategy/steps: this strategy has steps of its own" : "");
   }
 
   const Scenario& s_;

@@ -169,6 +169,8 @@ TEST_CASE("fragments are averaged one after the other") {
   // Kernels run between steps and hide nothing: 0.75 ns/B of 100 MB.
   const RatioCompressor codec{1.0, 0.5_ns_per_B, 0.25_ns_per_B};
   require_close(0.107, step(1e9, 1, codec), 1e-12, "92 + 75/5 ms");
+  // A quarter of the bytes, 25 ms of messages; workers wait for them and for kernels.
+  require_close(0.112, step(1e9, 0, RatioCompressor{4.0, 0.5_ns_per_B, 0.25_ns_per_B}), 1e-12, "92 + (75 + 25)/5 ms");
 }
 
 TEST_CASE("auto takes the faster carrier, also for averages in flight") {

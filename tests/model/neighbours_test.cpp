@@ -129,6 +129,9 @@ TEST_CASE("steps alone, averages of all and islands, by hand") {
   GossipStrategy islands{.overlap = false};
   islands.islands = Islands{.size = 2, .collective = ring_choice()};
   require_close(passes + exchange + gather, step(islands), 1e-12, "islands, one after the other");
+  // A quarter of each share, 1.25 MB to two islands: 10 us + 2.5 + 0.25 ms. 5 MB are encoded at 1 ns/B, decoded at 2.
+  const Scenario coded = scenario_of(cluster, islands, RatioCompressor{4.0, 1_ns_per_B, 2_ns_per_B});
+  require_close(passes + 5e-3 + 2.76e-3 + 10e-3 + gather, step_time(coded, w), 1e-12, "islands, compressed");
   islands.overlap = true;
   require_close(passes, step(islands), 1e-12, "islands, exchanges beside their steps");
   islands.islands->sharding = ShardingStage::gradients;

@@ -1131,7 +1131,7 @@ void add_compressors(std::vector<BadScenario>& rows) {
            "/strategy/segments", "2 with compressor \"atomo\"", "a cut through a matrix"},
           {"local steps on a server",
            under(R"({"kind": "qsparse-local-sgd", "local_steps": 4})", R"({"kind": "parameter-server"})"),
-           "/compressor/local_steps", "4 with strategy parameter-server", "1"},
+           "/compressor/local_steps", "4 with strategy parameter-server", "1", "set /strategy/steps"},
           {"local steps in local SGD",
            under(R"({"kind": "qsparse-local-sgd", "local_steps": 4})", R"({"kind": "local-sgd"})"),
            "/compressor/local_steps", "4 with strategy local-sgd", "1"},
