@@ -68,7 +68,7 @@ class ExchangeChanges {
     const bool synchronous = x.consistency == Consistency::synchronous;
     const bool has_backups = x.consistency == Consistency::backup_workers;
     groupings(here.at(&X::exchange));
-    // Of several messages, the later ones wait for all first ones. With greedy, parts would go to other shards.
+    // A second message waits for all first ones. With greedy, parts would go to other shards.
     const bool one_message = !any_has(s_, [](const CompressorTraits& traits) { return traits.stages > 1; });
     if (x.period() == 1 && one_message)
       priorities(here.at(&X::exchange), x.shards == 1 || x.balance == ShardBalance::split);

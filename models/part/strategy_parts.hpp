@@ -37,6 +37,15 @@ inline bool uses_servers(const Strategy& strategy) {
       strategy);
 }
 
+/// Whether it counts a worker's steps from one exchange to the next.
+inline bool counts_steps(const Strategy& strategy) {
+  return std::visit(
+      [](const auto& x) {
+        return requires { x.steps; };
+      },
+      strategy);
+}
+
 /// Whether the workers of a machine, or of a group that is one, add up their gradients before others see them.
 /// @param machine  workers of a machine
 inline bool sums_in_machines(const Strategy& strategy, int workers, int machine) {

@@ -6,6 +6,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/carrier.hpp"
 #include "models/scenario/collective_rules.hpp"
 #include "models/scenario/device_of_codec.hpp"
@@ -14,15 +15,6 @@
 
 namespace stepcast {
 namespace {
-
-/// Whether a strategy counts steps from one exchange to the next.
-bool counts_steps(const Strategy& strategy) {
-  return std::visit(
-      [](const auto& x) {
-        return requires { x.steps; };
-      },
-      strategy);
-}
 
 /// Checks one of the compressors: the scenario's, or another one.
 class CompressorChecker {

@@ -19,7 +19,6 @@
 // to this bucket again, so one of them waits for an earlier bucket of the shard, or for an earlier message at any shard.
 // It had the newest sum of that before the update in question, so its last update came earlier still, and the same holds
 // for it. But no bucket and no message comes before the first.
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -71,9 +70,7 @@ class AsynchronousExchange {
   /// Adds the exchange at a round's end. Returns the tasks after which what came back can be used, or decoded.
   std::vector<TaskId> exchange(const ServerRound& round) {
     std::vector<TaskId> received(step_.parts.size(), kNoTask);
-    std::size_t stages = 1;
-    for (const auto& part : step_.coded) stages = std::max(stages, part.encode.size());
-    for (stage_ = 0; stage_ < stages; ++stage_) {
+    for (stage_ = 0; stage_ < step_.stages(); ++stage_) {
       served_.assign(step_.parts.size(), {});
       for (const Exchanged& next : order()) {
         const std::size_t b = next.part;
@@ -134,9 +131,7 @@ class AsynchronousExchange {
       const int shard = static_cast<int>(j);
       ShardServe serve{shard, {}, round.pulls ? part.pull : Bytes{}};
       if (round.pushes) {
-        const bool is_last = stage_ + 1 == step_.coded[b].shards[j].stages.size();
-        serve.time = part.sum;
-        if (is_last) serve.time += step_.update_time(step_.held(b, j) / step_.workers_of_machine());
+        serve.time = step_.work(b, j, stage_, step_.workers_of_machine());
         serve.copied += part.push;
         const TaskId push =
             add_of_shard("push", b, j, ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push);

@@ -271,14 +271,24 @@ Bytes ServerStep::held(std::size_t part, std::size_t shard) const {
   return shard_of_part_[part] == shard ? one.bytes : Bytes{};
 }
 
+Seconds ServerStep::work(std::size_t part, std::size_t shard, std::size_t stage, int g) const {
+  const Seconds sum = coded[part].stage(shard, stage).sum;
+  const bool is_last = stage + 1 == coded[part].shards[shard].stages.size();
+  return is_last ? sum + update_time(held(part, shard) / g) : sum;
+}
+
+std::size_t ServerStep::stages() const {
+  std::size_t most = 1;
+  for (const CodedShards& part : coded) most = std::max(most, part.encode.size());
+  return most;
+}
+
 std::vector<Seconds> ServerStep::serve_times(std::size_t part, std::size_t stage, int updates) const {
   const int g = updates > 1 ? workers_of_machine_ : 1;  // each push has its worker's share
   std::vector<Seconds> serve;
   for (std::size_t j = 0; j < coded[part].shards.size(); ++j) {
     const ShardStage one = coded[part].stage(j, stage);
-    const bool is_last = stage + 1 == coded[part].shards[j].stages.size();
-    const Seconds work = one.sum + (is_last ? update_time(held(part, j) / g) : Seconds{});
-    serve.push_back(work * static_cast<double>(updates) + (one.push + one.pull) * copies_[j]);
+    serve.push_back(work(part, j, stage, g) * static_cast<double>(updates) + (one.push + one.pull) * copies_[j]);
   }
   return serve;
 }

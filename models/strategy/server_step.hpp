@@ -70,6 +70,10 @@ struct ServerStep {
   [[nodiscard]] Bytes held(std::size_t part, std::size_t shard) const;
   /// The share of the update for `bytes` of parameters, if servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const;
+  /// A shard's work on a stage's messages, without copies: their sum, and after the last stage 1/g of the part's update.
+  [[nodiscard]] Seconds work(std::size_t part, std::size_t shard, std::size_t stage, int g) const;
+  /// The stages of the part that has the most.
+  [[nodiscard]] std::size_t stages() const;
   /// By shard: its work on a stage's messages of all workers. Its host copies every message in and its answer out.
   /// @param updates  1, or the number of pushes if each is served by itself
   [[nodiscard]] std::vector<Seconds> serve_times(std::size_t part, std::size_t stage, int updates) const;

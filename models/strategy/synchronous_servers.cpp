@@ -45,9 +45,7 @@ class SynchronousExchange {
     served_.resize(step_.parts.size());
     pulled_.resize(step_.parts.size());
     ready_ = step_.ready_times();
-    std::size_t stages = 1;
-    for (const auto& part : step_.coded) stages = std::max(stages, part.encode.size());
-    for (stage_ = 0; stage_ < stages; ++stage_) {
+    for (stage_ = 0; stage_ < step_.stages(); ++stage_) {
       std::vector<Bundle> all = bundles();
       for (const Exchanged& next : order_of(one_link))
         next.exchange == ShardExchange::push ? push(all, next.part) : pull(all, next.part);

@@ -129,7 +129,7 @@ TEST_CASE("compressed pushes of the first workers, by hand") {
 }
 
 TEST_CASE("several messages of the first workers, by hand") {
-  // The third worker never comes. Of a matrix of 2,500 x 1,000, rank 4 sends 40,000 B, then 16,000 B. Two push and pull
+  // The third worker never comes. Rank 4 sends 40,000 B, then 16,000 B, of a matrix of 2,500 x 1,000. Two push and pull
   // them over the server's link: 64 us and 25.6 us a way. Without two_way, the last answer is 10 MB of parameters, 16 ms.
   const CodecRates rates{.all = {10_us, BytesPerSecond(1e11), FlopsPerSecond(1e13)}, .measured = {}};
   const auto time = [&](const std::vector<CodecKernel>& kernels) { return price(kernels, rates).si(); };

@@ -226,7 +226,7 @@ TEST_CASE("PowerSGD's two messages depend on each other and both are summed") {
   // ATOMO, three triplets of 64 + 288 + 1 numbers: 18,432 elements over 1,059 are 17.4.
   CHECK(payload_bytes(Atomo{.rank = 3, .min_rate = 17.4}, Tensor{{64, 32, 3, 3}}) == 4236);
   CHECK(payload_bytes(Atomo{.rank = 3, .min_rate = 17.5}, Tensor{{64, 32, 3, 3}}) == 73728);
-  // What a method is does not depend on it.
+  // A method's traits do not depend on it.
   CHECK(traits_of(PowerSgd{.min_rate = 1000}, Dtype::fp32).stages == 2);
   CHECK_FALSE(traits_of(Atomo{.min_rate = 1000}, Dtype::fp32).summable);
   // One dimension: raw, in one stage.
