@@ -20,7 +20,7 @@ int number_of_segments(int k) { return static_cast<int>(std::lround(std::exp2(k 
 /// Searches for a better number of segments, starting from the call's own. NCCL's numbers are powers of two.
 /// @param time     time of the call
 /// @param steps    step sizes in quarters of a factor of two, applied in this order
-/// @param time_of  gives the time of a call
+/// @param time_of  gives the time of a call, or any time above the limit if it is above
 template <class TimeOf>
 CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, std::span<const int> steps,
                                   const TimeOf& time_of) {
@@ -31,7 +31,7 @@ CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, s
     CollectiveCall other = call;
     other.parameters.segments = k < 0 ? 0 : number_of_segments(k);
     if (other.parameters.segments < 1 || other.parameters.segments > most) return false;
-    const Seconds its_time = time_of(other);
+    const Seconds its_time = time_of(other, time);
     if (!(its_time < time)) return false;
     call = other;
     time = its_time;
@@ -67,6 +67,7 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
     Seconds low;
   };
   constexpr Seconds kUnlimited(std::numeric_limits<double>::infinity());
+  const auto middle = [&](const CollectiveCall& call, Seconds most) { return times.bounds(call, most).middle(); };
   Seconds limit = kUnlimited;
   std::vector<Bounded> bounded;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,13 +77,9 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
     CallTimes::Bounds bounds = times.bounds(all[i], at_first);
     if (is_open) {
       const int most = candidates.most_segments(all[i]);
-      all[i] = with_best_segments(all[i], bounds.middle(), most, kCoarse,
-                                  [&](const CollectiveCall& call) { return times.bounds(call, kUnlimited).middle(); });
+      all[i] = with_best_segments(all[i], bounds.middle(), most, kCoarse, middle);
       bounds = times.bounds(all[i], limit);
-      if (bounds.low < limit)
-        all[i] = with_best_segments(all[i], bounds.middle(), most, kFine, [&](const CollectiveCall& call) {
-          return times.bounds(call, kUnlimited).middle();
-        });
+      if (bounds.low < limit) all[i] = with_best_segments(all[i], bounds.middle(), most, kFine, middle);
       bounds = times.bounds(all[i], limit);
     }
     limit = std::min(limit, bounds.high);
@@ -99,7 +96,7 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
       const bool in_powers = one.call.algorithm->algorithm == Algorithm::nccl_tree;
       one.call = with_best_segments(one.call, time, candidates.most_segments(one.call),
                                     in_powers ? std::span<const int>(kPowers) : std::span<const int>(kFine),
-                                    [&](const CollectiveCall& call) {
+                                    [&](const CollectiveCall& call, Seconds /*limit*/) {
                                       const Seconds low = times.bounds(call, limit_now).low;
                                       return low > limit_now ? low : times.time(call);
                                     });

@@ -9,6 +9,9 @@
 // t - (D - d). The deepest level starts, and segments follow each other up. The broadcast runs down in the same way. A
 // rank receives from two children in one tree, and sends once in each tree. Each direction of its link carries two
 // segments in each round.
+#include <algorithm>
+#include <cstdint>
+
 #include "models/collective/collective.hpp"
 #include "models/collective/in_order_tree.hpp"
 
@@ -18,36 +21,56 @@ namespace {
 /// The rank at a node of the second tree.
 int in_second(int p, int node) { return p % 2 == 0 ? p - 1 - node : (node + 1) % p; }
 
+/// The levels that pass a segment in a round; level d has the edges between depths d - 1 and d.
+struct Busy {
+  bool up;          ///< in the reduction
+  int first, last;  ///< levels
+  int of_first;     ///< the segment of level 1
+
+  [[nodiscard]] int segment(int d) const { return up ? of_first + d - 1 : of_first - d + 1; }
+};
+Busy busy_in(int r, int depth, int segments) {
+  const int phase = depth + segments - 1;
+  if (r < phase) return {true, std::max(1, depth - r), std::min(depth, depth - r + segments - 1), r - depth + 1};
+  const int t = r - phase;
+  return {false, std::max(1, t + 2 - segments), std::min(depth, t + 1), t};
+}
+
 }  // namespace
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const int depth = in_order_depth(p), s = parameters.segments;
   if (p == 1) return {1, 2, 0, [](int) { return Round{}; }};
   const int phase = depth + s - 1;
-  return {p, 2 * s, 2 * phase,
-          [p, depth, s, phase](int r) {
-            Round round;
-            const bool up = r < phase;
-            const int t = up ? r : r - phase;
-            for (int d = 1; d <= depth; ++d) {
-              const int segment = up ? t - (depth - d) : t - (d - 1);
-              if (segment < 0 || segment >= s) continue;
-              for_each_edge_in_order(0, p, d, [&](int child, int parent) {
-                const auto pass = [&](int lower, int upper, int block) {
-                  if (up) round.push_back({lower, upper, {block, 1}, true});
-                  else round.push_back({upper, lower, {block, 1}, false});
-                };
-                pass(child, parent, segment);
-                pass(in_second(p, child), in_second(p, parent), s + segment);
-              });
-            }
-            return round;
-          },
+  return {.participants = p,
+          .blocks = 2 * s,
+          .rounds = 2 * phase,
+          .round =
+              [=](int r) {
+                Round round;
+                const Busy busy = busy_in(r, depth, s);
+                for (int d = busy.first; d <= busy.last; ++d)
+                  for_each_edge_in_order(0, p, d, [&](int child, int parent) {
+                    const auto pass = [&](int lower, int upper, int block) {
+                      if (busy.up) round.push_back({lower, upper, {block, 1}, true});
+                      else round.push_back({upper, lower, {block, 1}, false});
+                    };
+                    pass(child, parent, busy.segment(d));
+                    pass(in_second(p, child), in_second(p, parent), s + busy.segment(d));
+                  });
+                return round;
+              },
           // While the pipeline is full, every level passes one segment.
-          [depth, s, phase](int r) {
-            const int start = r < phase ? 0 : phase;
-            return start + (r - start >= depth && r - start < s ? depth - 1 : r - start);
-          }};
+          .like =
+              [=](int r) {
+                const int start = r < phase ? 0 : phase;
+                return start + (r - start >= depth && r - start < s ? depth - 1 : r - start);
+              },
+          .stages =
+              [=](int r) {
+                const Busy busy = busy_in(r, depth, s);
+                return (std::int64_t{busy.first} * (depth + 1) + busy.last) * 2 + (busy.up ? 1 : 0);
+              }};
 }
 
 /// With σ = n/2s, each direction has D + s - 1 rounds of two segments on the busiest link (siblings share their

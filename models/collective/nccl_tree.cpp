@@ -17,6 +17,8 @@
 // round waits for all of its messages (NCCL has a few segments in flight).
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/collective/collective.hpp"
@@ -46,12 +48,18 @@ struct Layout {
   }
 
   [[nodiscard]] int workers(int machine) const { return std::min(size, p - machine * size); }
-  /// The rank that is i places behind the head of pair j.
-  [[nodiscard]] int rank(int j, int machine, int i) const { return machine * size + behind(j, i, workers(machine)); }
+  /// The rank that is the head of pair j.
+  [[nodiscard]] int head(int j, int machine) const {
+    return machine * size + (workers(machine) < size ? heads_last : heads)[j];
+  }
   /// The worker, among q, that is i places behind the head. Also the inverse: the places of worker i behind the head.
   [[nodiscard]] int behind(int j, int i, int q) const {
     const int head = (q < size ? heads_last : heads)[j];
     return ((head - i) % q + q) % q;
+  }
+  /// The first and the last place that pass a segment in round r.
+  [[nodiscard]] std::pair<int, int> busy(int r) const {
+    return {std::max(0, r - segments + 1), std::min(r, places - 1)};
   }
   /// The place where an edge goes up: above the i-th rank of a chain, or a machine at depth d; and where it comes down.
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
@@ -70,15 +78,18 @@ void pass(const Layout& at, int place, int segment, Round& round) {
   };
   for (int j = 0; j < at.pairs; ++j) {
     if (up < at.chain) {
-      const int i = at.chain - up;
-      for (int machine = 0; machine < at.machines; ++machine)
-        for (int tree = 0; tree < 2 && i < at.workers(machine); ++tree)
-          message(at.rank(j, machine, i), at.rank(j, machine, i - 1), j, tree);
+      const int i = at.chain - up, rest = at.p % at.size;
+      const auto in_machine = [&](int machine, int lower, int upper) {
+        for (int tree = 0; tree < 2; ++tree) message(machine * at.size + lower, machine * at.size + upper, j, tree);
+      };
+      const int lower = at.behind(j, i, at.size), upper = at.behind(j, i - 1, at.size);
+      for (int machine = 0; machine < at.p / at.size; ++machine) in_machine(machine, lower, upper);
+      if (i < rest) in_machine(at.machines - 1, at.behind(j, i, rest), at.behind(j, i - 1, rest));
     } else {
       const int last = at.machines - 1;
       for_each_edge_at(at.machines, at.depth - (up - at.chain), [&](int child, int parent) {
-        message(at.rank(j, child, 0), at.rank(j, parent, 0), j, 0);
-        message(at.rank(j, last - child, 0), at.rank(j, last - parent, 0), j, 1);
+        message(at.head(j, child), at.head(j, parent), j, 0);
+        message(at.head(j, last - child), at.head(j, last - parent), j, 1);
       });
     }
   }
@@ -197,14 +208,19 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           .round =
               [at](int r) {
                 Round round;
-                const int first = std::max(0, r - at.segments + 1), last = std::min(r, at.places - 1);
+                const auto [first, last] = at.busy(r);
                 // A place has at most an edge of each machine in each tree.
                 round.reserve(2 * static_cast<std::size_t>(at.pairs) * at.machines * (last - first + 1));
                 for (int place = first; place <= last; ++place) pass(at, place, r - place, round);
                 return round;
               },
           // While the pipeline is full, every edge passes one segment in each direction.
-          .like = [at](int r) { return r >= at.places - 1 && r < at.segments ? at.places - 1 : r; }};
+          .like = [at](int r) { return r >= at.places - 1 && r < at.segments ? at.places - 1 : r; },
+          .stages =
+              [at](int r) {
+                const auto [first, last] = at.busy(r);
+                return static_cast<std::int64_t>(first) * at.places + last;
+              }};
 }
 
 /// X + s - 1 rounds; the first and the last g - 1 are inside machines. The busiest worker's bytes per round have no

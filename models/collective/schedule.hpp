@@ -58,6 +58,9 @@ struct Schedule {
   /// For r in [0, rounds): whether its messages go around rings. They may then wait for their ring's mean latency
   /// (ring_latencies.hpp). With SimGrid's TCP they do not: its links keep their latencies. Empty: no round does.
   std::function<bool(int)> around = {};
+  /// For r in [0, rounds) of a pipeline: a number for the ends and sizes of its messages, in order. Calls that differ
+  /// in their number of segments alone have equal messages where they have equal numbers. Empty: nothing is known.
+  std::function<std::int64_t(int)> stages = {};
 
   [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
   [[nodiscard]] bool goes_around(int r) const { return around && around(r); }

@@ -239,15 +239,21 @@ struct Fabric::Maker {
               first_uplink = hosts + machines * nics + (hosts - workers);
     if (t.racks) add_cables((all - 1) / per_rack + 1, rack_uplink(cluster, t), t.racks->uplink_latency / 2.0);
     fabric.branch_ = nic;
-    fabric.append_ = [=](int from, int to, Route& route) {
-      const int source = machine(from), target = machine(to), rack = source / per_rack, target_rack = target / per_rack;
+    struct Seat {
+      int machine, nic, uplink;
+    };
+    std::vector<Seat> seats;  // a list is quicker than the divisions
+    for (int host = 0; host < hosts; ++host)
+      seats.push_back({machine(host), nic(host), first_uplink + machine(host) / per_rack});
+    fabric.append_ = [seats = std::move(seats)](int from, int to, Route& route) {
+      const Seat &source = seats[from], &target = seats[to];
       route.push_back(forth(from));
-      if (source != target) route.push_back(forth(nic(from)));
-      if (rack != target_rack) {
-        route.push_back(forth(first_uplink + rack));
-        route.push_back(back(first_uplink + target_rack));
+      if (source.machine != target.machine) route.push_back(forth(source.nic));
+      if (source.uplink != target.uplink) {
+        route.push_back(forth(source.uplink));
+        route.push_back(back(target.uplink));
       }
-      if (source != target) route.push_back(back(nic(to)));
+      if (source.machine != target.machine) route.push_back(back(target.nic));
       route.push_back(back(to));
     };
   }

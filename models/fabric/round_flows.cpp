@@ -14,52 +14,73 @@ namespace {
 /// Tolerance for sums of the same numbers in different order.
 constexpr double kRounding = 1e-12;
 
+/// Routes of messages. Messages one after the other often have the same ends, and then the same route.
+class LastRoute {
+ public:
+  explicit LastRoute(Fabric& fabric) : fabric_(fabric) {}
+
+  const Fabric::Route& of(const Message& message) {
+    if (message.from == from_ && message.to == to_) return hops_;
+    from_ = message.from;
+    to_ = message.to;
+    hops_.clear();
+    fabric_.append_route(from_, to_, hops_);
+    latency_ = fabric_.latency(hops_).si();
+    return hops_;
+  }
+  /// The latency of the route last asked for.
+  [[nodiscard]] double latency() const { return latency_; }
+
+ private:
+  Fabric& fabric_;
+  int from_ = -1, to_ = -1;
+  Fabric::Route hops_;
+  double latency_ = 0.0;
+};
+
 }  // namespace
 
 RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays) : messages_(round.size()) {
   struct Load {
-    int flows = 0;
-    double blocks = 0.0;
+    double blocks = 0.0;  ///< 0: no flow
     double first = std::numeric_limits<double>::infinity();  ///< the shortest latency of its flows
   };
   std::vector<Load> loads;  // by link
-  std::vector<double> latencies;
-  latencies.reserve(round.size());
-  Fabric::Route hops;
-  const auto route = [&](const Message& message) -> const Fabric::Route& {
-    hops.clear();
-    fabric.append_route(message.from, message.to, hops);
-    return hops;
-  };
-  for (const Message& message : round) {
-    const double latency = fabric.latency(route(message)).si();
-    latencies.push_back(latency);
+  std::vector<double> latencies(round.size());
+  LastRoute last(fabric);
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    const Message& message = round[i];
+    const Fabric::Route& hops = last.of(message);
+    const double latency = last.latency();
+    latencies[i] = latency;
+    latency_ = std::max(latency_, latency);
     loads.resize(fabric.links().size());
     for (const int hop : hops) {
       Load& load = loads[hop];
-      ++load.flows;
       load.blocks += message.slice.count;
       load.first = std::min(load.first, latency);
     }
   }
   const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
-  if (goes_around) latencies = even_latencies(round, std::move(latencies));
-  latency_ = *std::max_element(latencies.begin(), latencies.end());
+  if (goes_around) {
+    latencies = even_latencies(round, std::move(latencies));
+    latency_ = *std::max_element(latencies.begin(), latencies.end());
+  }
   if (delays == Delays::beside) latencies.assign(latencies.size(), 0.0);
   if (goes_around || delays == Delays::beside) {
     latencies_ = latencies;
     for (Load& load : loads) load.first = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < round.size(); ++i)
-      for (const int hop : route(round[i])) {
+      for (const int hop : last.of(round[i])) {
         double& first = loads[hop].first;
         first = std::min(first, latencies_[i]);
       }
   }
-  start_ = *std::max_element(latencies.begin(), latencies.end());
+  start_ = delays == Delays::beside ? 0.0 : latency_;
   for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].flows > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
+    if (loads[link].blocks > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding) &&
+    if (loads[link].blocks > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding) &&
         (decisive_link_ < 0 || loads[link].first > first_)) {
       first_ = loads[link].first;
       decisive_link_ = static_cast<int>(link);
@@ -83,17 +104,12 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fab
     const auto above = std::upper_bound(kinds.begin(), kinds.end(), latencies[i] * (1 + kRounding));
     return static_cast<std::size_t>(above - kinds.begin()) - 1;
   };
-  Fabric::Route hops;
-  const auto route = [&](const Message& message) -> const Fabric::Route& {
-    hops.clear();
-    fabric.append_route(message.from, message.to, hops);
-    return hops;
-  };
+  LastRoute last(fabric);
   std::vector<int> flows;  // by link: of latency 0 or longer, 1 or longer...
   const auto first_of = [&](int hop) { return static_cast<std::size_t>(hop) * kinds.size(); };
   for (std::size_t i = 0; i < round.size(); ++i) {
     const std::size_t number = number_of(i);
-    for (const int hop : route(round[i])) {
+    for (const int hop : last.of(round[i])) {
       flows.resize(std::max(flows.size(), first_of(hop + 1)));
       for (std::size_t k = 0; k <= number; ++k) ++flows[first_of(hop) + k];
     }
@@ -101,7 +117,7 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fab
   std::set<FairFlow> found;
   for (std::size_t i = 0; i < round.size(); ++i) {
     FairFlow flow{std::vector<double>(number_of(i) + 1), latencies[i]};
-    for (const int hop : route(round[i]))
+    for (const int hop : last.of(round[i]))
       for (std::size_t k = 0; k < flow.slowness.size(); ++k)
         flow.slowness[k] = std::max(
             flow.slowness[k], round[i].slice.count * flows[first_of(hop) + k] / fabric.links()[hop].bandwidth.si());

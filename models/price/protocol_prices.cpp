@@ -102,6 +102,9 @@ ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& ca
   if (is_new) {
     all.schedule = schedule_of(call, cluster_.workers);
     all.unlike = unlike_rounds(all.schedule);
+    CollectiveCall pipeline = call;
+    pipeline.parameters.segments = 0;
+    all.pipeline = key_of(pipeline);
   }
   return all;
 }
@@ -109,8 +112,14 @@ ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& ca
 const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std::size_t i) const {
   for (std::size_t next = all.rounds.size(); next <= i; ++next) {
     const auto [first, times] = all.unlike[next];
-    all.rounds.push_back(
-        priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
+    const bool goes_around = have_mean_latency(all.schedule, first, cluster_.ring_latency);
+    if (all.schedule.stages) {
+      const auto [known, is_new] = cache_.stages.try_emplace({all.pipeline, all.schedule.stages(first)});
+      if (is_new) known->second = priced(all.schedule.round(first), goes_around);
+      all.rounds.push_back(known->second);
+    } else {
+      all.rounds.push_back(priced(all.schedule.round(first), goes_around));
+    }
     all.rounds.back().number = first;
     all.rounds.back().times = times;
     all.rounds.back().has_last = all.schedule.like_round(all.schedule.rounds - 1) == all.schedule.like_round(first);

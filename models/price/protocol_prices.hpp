@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,7 @@ class ProtocolPrices {
   };
   struct PricedRounds {
     Schedule schedule;
+    CallKey pipeline;  ///< of the call, with any number of segments
     std::vector<LikeRounds> unlike;
     std::vector<PricedRound> rounds;  ///< prices of the first entries of `unlike`, as far as needed
 
@@ -102,6 +104,7 @@ struct ProtocolPrices::Cache {
   std::map<Fingerprint, std::shared_ptr<RoundFlows>> known;
   std::map<CallKey, bool> routed;
   std::map<CallKey, PricedRounds> rounds;
+  std::map<std::pair<CallKey, std::int64_t>, PricedRound> stages;  ///< rounds of pipelines, by Schedule::stages
   /// Limits the memory of a study whose points all have different buffers.
   static constexpr std::size_t kMostPrices = 1 << 16;
   std::map<std::pair<CallKey, Bytes>, Priced> prices;

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "models/describe/json.hpp"
-#include "models/strategy/builder.hpp"
 #include "sim/answer/frames.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
@@ -120,7 +119,7 @@ class Engine {
     std::string packed;
     if (task.question != kNone) {
       const Scenario& scenario = *plan_.questions[task.question].scenario;
-      const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
+      const StepGraph graph = answerer().graph_of(scenario);
       return answer(ReplayJob{&scenario, &graph, task.run}).dump();
     }
     for (const std::size_t at : task.block) put_frame(packed, *packed_answer(at));

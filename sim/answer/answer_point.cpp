@@ -55,21 +55,24 @@ PointAnswer PointAnswerer::answer(const StudyPoint& point, const Replays& replay
   }
 }
 
+StepGraph PointAnswerer::graph_of(const Scenario& scenario) {
+  return build_step_graph(scenario, workloads_.of(scenario).workload, prices_.of(scenario.cluster));
+}
+
 PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replays, Missing* missing) {
   const auto answered = [&](const Scenario& scenario, const char* whose) -> Answered {
     try {
-      const Workload& workload = workloads_.of(scenario).workload;
+      const StepGraph graph = graph_of(scenario);
       const ClusterPrices& prices = prices_.of(scenario.cluster);
-      const StepGraph graph = build_step_graph(scenario, workload, prices);
-      return {workload, answers_of(scenario, graph, prices, replays(scenario), missing)};
+      return {workloads_.of(scenario).workload, answers_of(scenario, graph, prices, replays(scenario), missing)};
     } catch (const std::exception& error) {
       throw std::runtime_error(fmt::format("{}: {}", whose, error.what()));
     }
   };
   const Scenario& scenario = point.scenario;
   const TimedWorkload& timed = workloads_.of(scenario);
+  const StepGraph graph = graph_of(scenario);
   const ClusterPrices& prices = prices_.of(scenario.cluster);
-  const StepGraph graph = build_step_graph(scenario, timed.workload, prices);
   AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, replays(scenario), missing)},
                     graph,
                     {},
