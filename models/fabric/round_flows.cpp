@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "models/collective/ring_latencies.hpp"
+#include "models/fabric/fair_shares.hpp"
 
 namespace stepcast {
 namespace {
 
-/// Tolerance for sums of the same numbers in different order.
-constexpr double kRounding = 1e-12;
+constexpr double kRounding = FairShares::kRounding;
 
 /// Routes of messages. Messages one after the other often have the same ends, and then the same route.
 class LastRoute {
@@ -42,7 +42,7 @@ class LastRoute {
 
 RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays) : messages_(round.size()) {
   struct Load {
-    double blocks = 0.0;  ///< 0: no flow
+    double blocks = 0.0;                                     ///< 0: no flow
     double first = std::numeric_limits<double>::infinity();  ///< the shortest latency of its flows
   };
   std::vector<Load> loads;  // by link
@@ -156,55 +156,10 @@ bool RoundFlows::follow(const Round& round, Fabric& fabric) {
   return is_followed_ = true;
 }
 
-/// Max-min fair rates of the running flows, by progressive filling.
-class RoundFlows::Sharing {
- public:
-  explicit Sharing(const Quotient& quotient)
-      : quotient_(quotient), left_(quotient.links.size()), flows_(left_.size()) {}
-
-  /// Sets rate[i] for every flow in `running`, in bytes per second.
-  void share(const std::vector<std::size_t>& running, std::vector<double>& rate) {
-    std::vector<std::size_t> open = running;
-    std::fill(flows_.begin(), flows_.end(), 0);
-    for (std::size_t link = 0; link < left_.size(); ++link) left_[link] = quotient_.links[link].si();
-    for (const std::size_t f : open) for_each_link(f, [&](std::size_t link, int times) { flows_[link] += times; });
-    while (!open.empty()) {
-      double least = std::numeric_limits<double>::infinity();
-      for (const std::size_t f : open)
-        for_each_link(f, [&](std::size_t link, int) { least = std::min(least, left_[link] / flows_[link]); });
-      // All flows on the fullest links now get their final share.
-      const auto filled = std::partition(open.begin(), open.end(), [&](std::size_t f) {
-        bool full = false;
-        for_each_link(
-            f, [&](std::size_t link, int) { full = full || left_[link] <= least * flows_[link] * (1 + kRounding); });
-        return !full;
-      });
-      for (auto f = filled; f != open.end(); ++f) {
-        rate[*f] = least;
-        for_each_link(*f, [&](std::size_t link, int times) {
-          left_[link] = std::max(0.0, left_[link] - times * least);
-          flows_[link] -= times;
-        });
-      }
-      open.erase(filled, open.end());
-    }
-  }
-
- private:
-  template <class F>
-  void for_each_link(std::size_t flow, F&& f) const {
-    for (const auto& [link, times] : quotient_.flows[flow].links) f(link, times);
-  }
-
-  const Quotient& quotient_;
-  std::vector<double> left_;  ///< by link
-  std::vector<int> flows_;    ///< by link: flows without a rate yet
-};
-
 double RoundFlows::followed(double block) const {
-  Sharing sharing(quotient_);
+  FairShares shares(quotient_);
   const std::vector<QuotientFlow>& flows = quotient_.flows;
-  std::vector<double> rest(flows.size()), rate(flows.size());
+  std::vector<double> rest(flows.size()), rate;
   for (std::size_t f = 0; f < flows.size(); ++f) rest[f] = blocks_[f] * block;
   std::vector<std::size_t> running;
   std::size_t next = 0;  // the next flow to start
@@ -213,12 +168,12 @@ double RoundFlows::followed(double block) const {
   while (next < flows.size() || !running.empty()) {
     if (running.empty()) now = start_of(next);
     for (; next < flows.size() && start_of(next) <= now * (1 + kRounding); ++next) running.push_back(next);
-    sharing.share(running, rate);
+    shares.share(running, rate);
     double until = std::numeric_limits<double>::infinity();
-    for (const std::size_t f : running) until = std::min(until, rest[f] / rate[f]);
+    for (std::size_t i = 0; i < running.size(); ++i) until = std::min(until, rest[running[i]] / rate[i]);
     if (next < flows.size()) until = std::min(until, start_of(next) - now);
     now += until;
-    for (const std::size_t f : running) rest[f] -= rate[f] * until;
+    for (std::size_t i = 0; i < running.size(); ++i) rest[running[i]] -= rate[i] * until;
     std::erase_if(running, [&](std::size_t f) { return rest[f] <= kRounding * blocks_[f] * block; });
   }
   return now;

@@ -76,7 +76,6 @@ class RoundFlows {
   [[nodiscard]] std::size_t messages() const { return messages_; }
 
  private:
-  class Sharing;
   [[nodiscard]] double followed(double block) const;
 
   Quotient quotient_;              ///< flows in order of latency

@@ -5,7 +5,6 @@
 #include "models/part/host_costs.hpp"
 #include "models/price/shard_copies.hpp"
 #include "models/price/shard_placement.hpp"
-#include "sim/replay/messages.hpp"
 
 namespace stepcast {
 
@@ -19,10 +18,9 @@ AsynchronousServers::AsynchronousServers(SimulatedCluster& simulated, const Clus
       parts_[static_cast<TaskId>(t)].held.assign(simulated.participants().size(), 0);
 }
 
-double AsynchronousServers::execute(const ShardTransfer& transfer, const Track& track) {
+double AsynchronousServers::execute(const ShardTransfer& transfer, Track& track) {
   const double start = now();
-  std::vector<Posted> outgoing{{simulated_.transfer(transfer, track.participant->number)}};
-  await(start_messages(outgoing, 1.0, simulated_.meter), simulated_.meter);
+  simulated_.carry(transfer, track);
   return start;
 }
 

@@ -23,7 +23,7 @@ class AsynchronousServers {
   AsynchronousServers(SimulatedCluster& simulated, const Cluster& cluster, const StepGraph& graph);
 
   // Each returns the time when the work itself began, after queueing.
-  double execute(const ShardTransfer& transfer, const Track& track);
+  double execute(const ShardTransfer& transfer, Track& track);
   double execute(const ShardServe& serve, Track& track, TaskId task);
   double execute(const ShardCopy& copy, const Track& track);
 

@@ -1,4 +1,5 @@
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,8 @@
 
 #include "models/fabric/host_specs.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/fair_flows.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
@@ -107,13 +110,15 @@ class QuotientPlatform {
 
 class FoldedCluster : public SimulatedCluster {
  public:
-  FoldedCluster(s4u::Engine& engine, const Cluster& cluster, Fold fold) : fold_(std::move(fold)) {
+  FoldedCluster(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph, Fold fold)
+      : fold_(std::move(fold)) {
     QuotientPlatform platform(engine);
     const HostSpecs specs(cluster);
     for (const ParticipantClass& c : fold_.participants)
       participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
-    ends_ = platform.add(fold_.direct);
-    flows_ = ends_.size();
+    flows_ = fold_.direct_flows.size();
+    if (graph.asynchronous) carried_ = std::make_unique<FairFlows>(engine, fold_.direct, participants_.front().host);
+    else ends_ = platform.add(fold_.direct);
     for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f)
       if (const DirectFlow& flow = fold_.direct_flows[f]; flow.exchange) {
         const int worker = *flow.exchange == ShardExchange::push ? flow.sender : flow.receiver;
@@ -167,9 +172,9 @@ class FoldedCluster : public SimulatedCluster {
 
   SimulatedMessage between(int, int, Bytes) override { throw std::logic_error("pairs by chance are not folded"); }
 
-  SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
-    const std::size_t f = transfers_.at({transfer.exchange, transfer.shard, worker});
-    return {ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), transfer.bytes.si()};
+  void carry(const ShardTransfer& transfer, Track& track) override {
+    carried_->carry(transfers_.at({transfer.exchange, transfer.shard, track.participant->number}), transfer.bytes.si(),
+                    track);
   }
 
   [[nodiscard]] bool includes(const Task& task) const override {
@@ -199,7 +204,8 @@ class FoldedCluster : public SimulatedCluster {
   }
 
   Fold fold_;
-  std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
+  std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows, unless they are carried
+  std::unique_ptr<FairFlows> carried_;        ///< messages of asynchronous servers
   std::map<CallKey, std::vector<std::pair<SimulatedRound, int>>> rounds_;
   std::map<std::tuple<ShardExchange, int, std::size_t>, std::size_t> transfers_;  ///< by shard and worker: the flow
   std::size_t flows_ = 0;
@@ -207,8 +213,9 @@ class FoldedCluster : public SimulatedCluster {
 
 }  // namespace
 
-std::unique_ptr<SimulatedCluster> make_folded_cluster(s4u::Engine& engine, const Cluster& cluster, Fold fold) {
-  return std::make_unique<FoldedCluster>(engine, cluster, std::move(fold));
+std::unique_ptr<SimulatedCluster> make_folded_cluster(s4u::Engine& engine, const Cluster& cluster,
+                                                      const StepGraph& graph, Fold fold) {
+  return std::make_unique<FoldedCluster>(engine, cluster, graph, std::move(fold));
 }
 
 }  // namespace stepcast

@@ -7,6 +7,8 @@
 #include "models/part/host_costs.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/messages.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/simulated_cluster.hpp"
 
 namespace stepcast {
@@ -84,10 +86,11 @@ class FullCluster : public SimulatedCluster {
     return exchange;
   }
 
-  SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
-    s4u::Host *host = platform_.workers[worker], *shard = host_of_shard(transfer.shard);
-    return transfer.exchange == ShardExchange::push ? message(host, shard, transfer.bytes.si())
-                                                    : message(shard, host, transfer.bytes.si());
+  void carry(const ShardTransfer& transfer, Track& track) override {
+    s4u::Host *from = track.participant->host, *to = host_of_shard(transfer.shard);
+    if (transfer.exchange == ShardExchange::pull) std::swap(from, to);
+    std::vector<Posted> outgoing{{message(from, to, transfer.bytes.si())}};
+    await(start_messages(outgoing, 1.0, meter), meter);
   }
 
   SimulatedMessage between(int from, int to, Bytes bytes) override {

@@ -136,7 +136,7 @@ class Tracks {
 std::unique_ptr<SimulatedCluster> make_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,
                                                const StepGraph& graph, FidelityDecision& fidelity) {
   if (!fidelity.folds) return make_full_cluster(engine, cluster, graph);
-  return make_folded_cluster(engine, cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(cluster, graph));
+  return make_folded_cluster(engine, cluster, graph, fidelity.fold ? std::move(*fidelity.fold) : fold(cluster, graph));
 }
 
 std::string describe(const FidelityDecision& fidelity, const SimulatedCluster& simulated) {

@@ -40,6 +40,7 @@ struct SimulatedExchange {
 };
 
 class LinkMeter;
+struct Track;
 
 class SimulatedCluster {
  public:
@@ -65,8 +66,9 @@ class SimulatedCluster {
   [[nodiscard]] virtual int inboxes(const Work& direct) const = 0;  ///< inboxes of a task with direct messages
   virtual SimulatedExchange exchange(const ShardWork& work, std::size_t participant) = 0;
   virtual SimulatedExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
-  /// A message of asynchronous servers. The first of like shards stands for all of them.
-  virtual SimulatedMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
+  /// Sends a message of asynchronous servers, and returns when it has arrived. The first of like shards stands for all
+  /// of them.
+  virtual void carry(const ShardTransfer& transfer, Track& track) = 0;
 
   /// A message of asynchronous pairs. They are never folded.
   virtual SimulatedMessage between(int from, int to, Bytes bytes) = 0;
@@ -86,6 +88,7 @@ class SimulatedCluster {
 
 std::unique_ptr<SimulatedCluster> make_full_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,
                                                     const StepGraph& graph);
-std::unique_ptr<SimulatedCluster> make_folded_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster, Fold fold);
+std::unique_ptr<SimulatedCluster> make_folded_cluster(simgrid::s4u::Engine& engine, const Cluster& cluster,
+                                                      const StepGraph& graph, Fold fold);
 
 }  // namespace stepcast
