@@ -111,7 +111,7 @@ struct Choices<NoteCode> {
       Choice<NoteCode>{"local-steps", NoteCode::local_steps, "times and bytes are means over several steps"},
       Choice<NoteCode>{"assumed-payload", NoteCode::assumed_payload, "the compressor's payload is assumed"},
       Choice<NoteCode>{"no-period", NoteCode::no_period, "the replay found no period"},
-      Choice<NoteCode>{"in-step", NoteCode::in_step, "workers that are alike may stay in step"},
+      Choice<NoteCode>{"in-step", NoteCode::in_step, "workers that are alike begin by chance, or stay in step"},
       Choice<NoteCode>{"islands-in-step", NoteCode::islands_in_step,
                        "islands wait for each other in each step, as real ones do not"},
       Choice<NoteCode>{"no-effect", NoteCode::no_effect, "a written value has no effect"},

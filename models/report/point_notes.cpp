@@ -23,7 +23,7 @@ namespace stepcast {
 namespace {
 
 /// Whether nothing but queues tells some workers of asynchronous servers apart.
-bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
+bool are_equal_and_apart(const StepGraph& graph, const Cluster& cluster) {
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
   return graph.asynchronous && graph.shards > 0 && cluster.jitter.cv == 0 &&
          std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
@@ -352,14 +352,14 @@ void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointRepo
   if (replay && replay->no_period) report.notes.push_back({NoteCode::no_period, replay->steady_state});
   if (replay) add_drift(scenario, *replay, report.notes);
   if (replay) add_lead(*replay, report.notes);
-  if (may_stay_in_step(answered.graph, scenario.cluster))
+  if (are_equal_and_apart(answered.graph, scenario.cluster))
     report.notes.push_back(
         {NoteCode::in_step,
          answered.graph.first_pushes
              ? "equal workers without jitter push all at once, so that backup workers gain nothing; give /cluster/jitter "
                "or /cluster/groups"
-             : "equal workers without jitter may stay in step and push all at once; with /cluster/jitter, even a cv of "
-               "0.01, they spread like real ones"});
+             : "equal workers without jitter would stay in step and push all at once; they begin by chance, up to a step's "
+               "computing apart (/evaluation/seed); /cluster/jitter gives them times of their own"});
   add_stack_notes(scenario, report.notes);
   if (trains(scenario) && !std::holds_alternative<NoCompressor>(scenario.compressor) && !sends_compressed(scenario))
     report.notes.push_back(

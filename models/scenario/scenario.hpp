@@ -69,8 +69,7 @@ struct Evaluation {
     v.optional("max_steps", x.max_steps,
                "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
                between(4, 1000000));
-    v.optional("runs", x.runs, "replay with jitter or asynchronous gossip: repeated runs with different random numbers",
-               between(1, 100000));
+    v.optional("runs", x.runs, "replay with chance: repeated runs with different random numbers", between(1, 100000));
     v.optional("seed", x.seed, "seed of the random numbers", non_negative);
   }
   bool operator==(const Evaluation&) const = default;
@@ -147,9 +146,16 @@ inline bool trains(const Scenario& scenario) {
   return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
 }
 
+/// Whether workers begin their first steps at times by chance. Equal workers of servers that do not wait would stay in
+/// step otherwise, and ties would decide.
+bool begins_by_chance(const Scenario& scenario);
+
+/// The workers that begin a step together: those of a machine that adds up their gradients before it pushes, else one.
+int workers_that_begin_together(const Scenario& scenario);
+
 /// Whether chance decides anything in a replay: times, or who meets whom.
 inline bool is_random(const Scenario& scenario) {
-  return scenario.cluster.jitter.cv > 0 || meets_by_chance(scenario.strategy);
+  return scenario.cluster.jitter.cv > 0 || meets_by_chance(scenario.strategy) || begins_by_chance(scenario);
 }
 
 /// The number of replays to run. Without chance, all replays would be equal, so one is enough.

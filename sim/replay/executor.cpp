@@ -57,6 +57,15 @@ double Executor::compute(Seconds duration, int worker, TaskId task, int step) co
   return start;
 }
 
+double Executor::first_begin(int worker) const {
+  if (!begins_by_chance(scenario_)) return 0.0;
+  Seconds computing{};
+  for (const Task& task : graph_.tasks)
+    if (const auto* work = std::get_if<ComputeWork>(&task.work)) computing += work->duration;
+  return computing.si() *
+         begin_by_chance(scenario_.evaluation.seed, run_, worker / workers_that_begin_together(scenario_));
+}
+
 /// The mean jitter factor of the micro-batches that a task belongs to.
 double Executor::jitter(int worker, TaskId id, int step) const {
   const Jitter& jitter = scenario_.cluster.jitter;

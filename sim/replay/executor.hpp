@@ -22,6 +22,9 @@ class Executor {
   /// @throws ModelError for a message too large to be counted
   double execute(TaskId task, Track& track, int step);
 
+  /// The time at which a worker begins its first step: 0, or by chance within a step's computing.
+  [[nodiscard]] double first_begin(int worker) const;
+
   [[nodiscard]] AsynchronousServers& servers() { return servers_; }
 
  private:

@@ -308,9 +308,7 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
   constexpr double kFewest = 64, kMostCounted = 1 << 18;
   const double messages = direct_messages(scenario, graph);
   if (scenario.evaluation.fidelity == Fidelity::folded) return {true, ""};
-  if (graph.asynchronous && graph.shards == 1)
-    return {false, "asynchronous workers all differ, and there is one shard"};
-  if ((messages < kFewest && !graph.asynchronous) || messages > kMostCounted) return {true, ""};
+  if (graph.asynchronous || messages < kFewest || messages > kMostCounted) return {true, ""};
   FidelityDecision decision{true, "", fold(scenario.cluster, graph)};
   const double all = messages * (graph.shards > 0 ? 2 : 1),
                left = static_cast<double>(decision.fold->direct_flows.size());

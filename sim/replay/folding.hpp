@@ -89,7 +89,7 @@ struct FidelityDecision {
 
 /// "auto" folds if that is exact and leaves at most two thirds of the direct messages. SimGrid takes up to twice as
 /// long for a folded message. The remaining messages are not counted if a push has fewer than 64 messages or more than
-/// 2^18. Few messages of several asynchronous shards are counted, too.
+/// 2^18. Those of asynchronous servers are not counted either: a folded one is quick (fair_flows.hpp).
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 

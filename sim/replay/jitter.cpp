@@ -5,6 +5,7 @@
 
 #include <boost/random/gamma_distribution.hpp>
 #include <boost/random/lognormal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 
 #include "models/fabric/fingerprint.hpp"
 
@@ -40,6 +41,12 @@ double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worke
   // exp(N(μ, σ²)) has mean exp(μ + σ²/2) and squared cv exp(σ²) - 1.
   const double sigma2 = std::log1p(variance);
   return boost::random::lognormal_distribution<double>(-sigma2 / 2, std::sqrt(sigma2))(engine);
+}
+
+double begin_by_chance(std::int64_t seed, int run, int worker) {
+  if (worker == 0) return 0.0;
+  CountedBits engine(mix_all({seed, run, worker}));
+  return boost::random::uniform_01<double>()(engine);
 }
 
 }  // namespace stepcast

@@ -12,4 +12,7 @@ namespace stepcast {
 /// arguments alone, not on the order of events.
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch);
 
+/// A random number from 0 to 1 for each worker and run; 0 for worker 0.
+double begin_by_chance(std::int64_t seed, int run, int worker);
+
 }  // namespace stepcast

@@ -80,7 +80,10 @@ class Tracks {
     for (int step = 0; progress_.begin(self.number, step); ++step)
       for (const TaskId task : track.tasks) {
         await_dependencies(track, task, step);
-        if (&track == &self.tracks.front() && task == track.tasks.front()) await_slowest(track, step);
+        if (&track == &self.tracks.front() && task == track.tasks.front()) {
+          if (step == 0) sleep(executor_.first_begin(self.index));
+          await_slowest(track, step);
+        }
         progress_.begin_task(step, now());
         const double start = executor_.execute(task, track, step);
         recorder_.add(self, task, step, start, now());

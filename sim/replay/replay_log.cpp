@@ -74,8 +74,8 @@ std::string how_averaged(const Scenario& scenario, const StepGraph& graph, doubl
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
-/// Passes at the start that a mean leaves out: a tenth. Asynchronous workers leave out a third, because they all begin
-/// at once and take long to spread their messages.
+/// Passes at the start that a mean leaves out: a tenth. Asynchronous workers leave out a third, because
+/// their queues take long to settle.
 std::size_t passes_to_skip(const Scenario& scenario, const StepGraph& graph, std::size_t last) {
   const std::size_t least = static_cast<std::size_t>(warmup_passes(scenario)) + 1;
   return std::min(last > 0 ? last - 1 : 0, std::max(least, last / (graph.asynchronous ? 3 : 10)));

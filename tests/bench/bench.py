@@ -7,7 +7,7 @@ It prints a table. FOLDER gets bench.json and, with matplotlib, bench.png (noteb
 out what takes more than about ten seconds.
 
 - Seconds are CPU time of the whole command with its start, and of the processes that it starts. MiB are the largest
-  resident set. If a command takes less than two seconds, the fastest of three runs counts.
+  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
   cent of difference is a failure. A row over its limit is marked, and fails nothing: machines differ.
 - The ratio of a full replay to the plain loop leaves out both commands' start, which is their time with two workers.
@@ -32,7 +32,7 @@ import time
 import cases
 
 LARGEST_DIFFERENCE = 0.01
-SHORT_SECONDS = 2.0
+MOST_RUNS, ENOUGH_SECONDS = 10, 0.5
 TIMEOUT_SECONDS = 300
 GNU_TIME = "/usr/bin/time"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -50,6 +50,8 @@ SMPI = ["--log=root.thresh:critical", "--cfg=smpi/allreduce:lr", "--cfg=smpi/sim
         "--cfg=network/model:CM02", "--cfg=network/latency-factor:1", "--cfg=network/bandwidth-factor:1", "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0", "--cfg=network/weight-S:0", "--cfg=network/loopback-bw:1e18", "--cfg=network/loopback-lat:0"]
 
+LIMITED = {"seconds": "limit_s", "mebibytes": "limit_mib", "ratio": "limit_ratio"}
+LIMIT_TEXTS = {"limit_s": "{:g} s", "limit_mib": "{:g} MiB", "limit_ratio": "{:g}x"}
 PEERS = (2, 64, 128, 256, 512, 1024)  # the first one shows the start of each command
 SHARDS = 16
 SERVER_STEPS = 4             # steps of a full replay of the servers, as `stepcast trace --fidelity full` says
@@ -62,8 +64,10 @@ class Bench:
     def __init__(self, programs, work, quick):
         self.stepcast, self.plain_loop, self.smpi_allreduce = programs
         self.work, self.quick, self.rows = work, quick, []
+        self.peers = PEERS[:-1] if quick else PEERS
         self.environment = {"STEPCAST_SCENARIOS": str(ROOT / "scenarios"), **os.environ, "XDG_CACHE_HOME": work}
-        print(f"{'case':44} {'way':15} {'workers':>8} {'CPU s':>8} {'MiB':>7} {'limit':>12} {'ratio':>8} {'beside':12} {'step':>12} {'difference':>10}")
+        print(f"{'case':44} {'way':10} {'workers':>8} {'CPU s':>8} {'MiB':>7} "
+              f"{'limit':>14} {'ratio':>7} {'beside':10} {'step':>12} {'difference':>10}")
 
     def write(self, name, content):
         text = content if isinstance(content, str) else json.dumps(content)
@@ -75,41 +79,42 @@ class Bench:
         memory = os.path.join(self.work, "memory")
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         # GNU time starts it, since a child of this process would inherit its size.
-        done = subprocess.run([GNU_TIME, "-q", "-o", memory, "-f", "%M", "timeout", str(TIMEOUT_SECONDS), *command], cwd=self.work, env=self.environment,
-                              capture_output=True, text=True, check=False)
+        measured = [GNU_TIME, "-q", "-o", memory, "-f", "%M", "timeout", str(TIMEOUT_SECONDS), *command]
+        done = subprocess.run(measured, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False)
         wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return {"seconds": seconds, "wall_s": wall, "mebibytes": int(pathlib.Path(memory).read_text()) / 1024, "done": done}
 
     def run(self, command, may_refuse=False):
         """The fastest run. A command that refuses is kept with its words, if it may."""
-        best = self.measure(command)
-        for _ in range(2):
-            if best["done"].returncode == 0 and best["seconds"] < SHORT_SECONDS:
-                best = min(best, self.measure(command), key=lambda run: run["seconds"])
+        runs = [self.measure(command)]
+        while runs[-1]["done"].returncode == 0 and len(runs) < MOST_RUNS and sum(run["seconds"] for run in runs) < ENOUGH_SECONDS:
+            runs.append(self.measure(command))
+        best = min(runs, key=lambda run: run["seconds"])
         done = best.pop("done")
         if done.returncode != 0 and not may_refuse:
             sys.exit(f"bench.py: exit code {done.returncode} of {' '.join(command)}\n{done.stderr}")
-        return best, (done.stdout if done.returncode == 0 else None), done.stderr.strip()
+        return best, (done.stdout if done.returncode == 0 else None), done.stderr.strip() or f"nothing for {TIMEOUT_SECONDS} s"
 
-    def add(self, case, way, workers, command, predicted=None, line="", beside=None, start=0.0, **limits):
-        """Measures a command and adds its row. `predicted` reads the step from its output.
+    def add(self, case, way, workers, command, step=None, line="", beside=None, starts=(0.0, 0.0), **limits):
+        """Measures a command and adds its row.
 
-        Limits are `limit_s`, `limit_mib` and `limit_ratio`, and their `source`. `start` is the seconds of both commands' start,
-        this one's and that of `beside`, as a pair.
+        `step` reads the predicted step from its output. `line` is that of the picture. `beside` is the row to compare with.
+        `starts` are the seconds that the ratio leaves out, of this row and of that one. Limits are `limit_s`, `limit_mib`
+        and `limit_ratio`, with their `source`.
         """
-        measured, output, words = self.run(command, may_refuse="source" in limits)
+        measured, output, words = self.run(command, may_refuse="limit_mib" in limits)
         row = {"case": case, "way": way, "line": line, "workers": workers, **measured, "step_s": None, **limits}
         if output is None:
             row["refused"] = words
-        elif predicted:
-            row["step_s"] = predicted(output)
+        elif step:
+            row["step_s"] = step(output)
         if beside and output is not None:
-            own, other = start or (0.0, 0.0)
-            row |= {"beside": beside["way"], "ratio": (row["seconds"] - own) / (beside["seconds"] - other),
-                    "memory_ratio": row["mebibytes"] / beside["mebibytes"], "difference": row["step_s"] / beside["step_s"] - 1}
-        row["over"] = output is None or any(row.get(value, 0) > limits[limit] for value, limit in
-                                            (("seconds", "limit_s"), ("mebibytes", "limit_mib"), ("ratio", "limit_ratio")) if limit in limits)
+            row["beside"] = beside["way"]
+            row["ratio"] = (row["seconds"] - starts[0]) / (beside["seconds"] - starts[1])
+            row["memory_ratio"] = row["mebibytes"] / beside["mebibytes"]
+            row["difference"] = row["step_s"] / beside["step_s"] - 1
+        row["over"] = any(key in row and limit in limits and row[key] > limits[limit] for key, limit in LIMITED.items())
         self.rows.append(row)
         print(text_of(row), flush=True)
         return row
@@ -119,88 +124,100 @@ class Bench:
 
 
 def text_of(row):
-    limit = " ".join(text for key, text in (("limit_s", "{:g} s"), ("limit_mib", "{:g} MiB"), ("limit_ratio", "{:g}x")) if key in row for text in [text.format(row[key])])
-    ratio = f"{row['ratio']:8.2g}" if "ratio" in row else " " * 8
+    limit = ", ".join(text.format(row[key]) for key, text in LIMIT_TEXTS.items() if key in row)
+    ratio = f"{row['ratio']:7.3f}" if "ratio" in row else " " * 7
     step = f"{row['step_s']:12.6g}" if row["step_s"] is not None else " " * 12
     difference = f"{row['difference']:+10.1e}" if "difference" in row else " " * 10
-    text = "{case:44} {way:15} {workers:>8} {seconds:8.3f} {mebibytes:7.1f} ".format(**row)
-    text += f"{limit:>12} {ratio} {row.get('beside', ''):12} {step} {difference}"
+    text = "{case:44} {way:10} {workers:>8} {seconds:8.3f} {mebibytes:7.1f} ".format(**row)
+    text += f"{limit:>14} {ratio} {row.get('beside', ''):10} {step} {difference}"
     return text.rstrip() + ("  OVER" if row["over"] else "") + (f"  said: {row['refused']}" if "refused" in row else "")
 
 
-def field(name):
-    return lambda output: json.loads(output)["points"][0][name]
+def step_time(output):
+    return json.loads(output)["points"][0]["step_time_s"]
+
+
+def exchange_time(output):
+    return json.loads(output)["points"][0]["exposed_communication_s"]
 
 
 def latest(output):
+    """The plain loop prints one time, SMPI that of each rank."""
     return max(float(line) for line in output.split())
+
+
+def peer_limit(p):
+    return {"limit_ratio": 1.3, "source": "issue 27, part 3"} if p > PEERS[0] else {}
 
 
 def ring_peers(bench):
     """One ring all-reduce of 100 MiB on a star, predicted by each way. A full replay ends after one step."""
-    start = {}
-    for p in PEERS:
-        if bench.quick and p > 512:
-            break
-        platform_file = bench.write("star.xml", PLATFORM.format(last=p - 1))
+    case, starts = "ring, star", (0.0, 0.0)
+    for p in bench.peers:
+        network = bench.write("star.xml", PLATFORM.format(last=p - 1))
         hosts = bench.write("hosts", "".join(f"host-{i}\n" for i in range(p)))
         study = cases.scenario(p, cases.collective("ring"))
-        case, line = "ring, star", p > 2
-        loop = bench.add(case, "plain loop", p, [bench.plain_loop, platform_file, "ring", str(cases.BYTES)], latest, line="plain loop" if line else "")
-        bench.add(case, "folded", p, bench.replay("folded", study), field("step_time_s"), "folded" if line else "", loop)
-        limits = {"limit_ratio": 1.3, "source": "issue 27, part 3"} if line else {}
-        full = bench.add(case, "full", p, bench.replay("full", study), field("step_time_s"), "full" if line else "", loop, start.get("both"), **limits)
-        start.setdefault("both", (full["seconds"], loop["seconds"]))
+        by_hand = [bench.plain_loop, network, "ring", str(cases.BYTES)]
+        loop = bench.add(case, "plain loop", p, by_hand, latest, line="plain loop")
+        full = bench.add(case, "full", p, bench.replay("full", study), step_time, line="full", beside=loop, starts=starts, **peer_limit(p))
+        bench.add(case, "folded", p, bench.replay("folded", study), step_time, line="folded", beside=loop)
         if bench.smpi_allreduce:
-            smpi = ["smpirun", "-quiet", "-no-privatize", "-np", str(p), "-platform", platform_file, "-hostfile", hosts, *SMPI, bench.smpi_allreduce, str(cases.BYTES // 4)]
-            bench.add(case, "SMPI", p, smpi, latest, "SMPI" if line else "", loop)
+            smpirun = ["smpirun", "-quiet", "-no-privatize", "-np", str(p), "-platform", network, "-hostfile", hosts]
+            bench.add(case, "SMPI", p, [*smpirun, *SMPI, bench.smpi_allreduce, str(cases.BYTES // 4)], latest, line="SMPI", beside=loop)
+        if p == PEERS[0]:
+            starts = full["seconds"], loop["seconds"]
 
 
 def server_peers(bench):
-    """Every worker pushes to every shard, and then pulls. Computing comes before it, so the exchange is compared."""
-    start = None
-    for p in PEERS:
-        platform_file = bench.write("star.xml", PLATFORM.format(last=p + SHARDS - 1))
+    """Every worker pushes to every shard, and then pulls. Computing comes before, so the exchanges alone are compared."""
+    case, starts = f"{SHARDS} servers, {SERVER_STEPS} steps, star", (0.0, 0.0)
+    for p in bench.peers:
+        network = bench.write("star.xml", PLATFORM.format(last=p + SHARDS - 1))
         study = cases.scenario(p, cases.servers(SHARDS))
-        case, exchange = f"{SHARDS} servers, {SERVER_STEPS} steps, star", field("exposed_communication_s")
-        loop = bench.add(case, "plain loop", p, [bench.plain_loop, platform_file, "servers", str(RESNET50_BYTES), str(SHARDS), str(SERVER_STEPS)], latest)
-        limits = {"limit_ratio": 1.3, "source": "issue 27, part 3"} if p > 2 else {}
-        full = bench.add(case, "full", p, bench.replay("full", study), exchange, "", loop, start, **limits)
-        bench.add(case, "folded", p, bench.replay("folded", study), exchange, "", loop)
-        start = start or (full["seconds"], loop["seconds"])
+        by_hand = [bench.plain_loop, network, "servers", str(RESNET50_BYTES), str(SHARDS), str(SERVER_STEPS)]
+        loop = bench.add(case, "plain loop", p, by_hand, latest)
+        full = bench.add(case, "full", p, bench.replay("full", study), exchange_time, beside=loop, starts=starts, **peer_limit(p))
+        bench.add(case, "folded", p, bench.replay("folded", study), exchange_time, beside=loop)
+        if p == PEERS[0]:
+            starts = full["seconds"], loop["seconds"]
 
 
 def replays(bench):
-    """Folded replays at their sizes, and beside full replay at the size at which that is quick."""
+    """Folded replays at their sizes, and beside full replay at the size at which that takes some seconds."""
     for case in (*cases.JITTERED, *cases.FOLDED):
-        beside = case.quick_beside if bench.quick else case.beside
-        full = bench.add(case.name, "full", beside, bench.replay("full", cases.scenario_of(case, beside)), field("step_time_s"))
-        limits = dict(case.limits)
-        for p in sorted({beside, *case.sizes, *limits}):
+        full, limits = None, dict(case.limits)
+        if case.beside:
+            full = bench.add(case.name, "full", case.beside, bench.replay("full", case.scenario(case.beside)), step_time)
+        for p in sorted({case.beside, *case.sizes, *limits} - {0}):
             if bench.quick and p in case.slow:
                 continue
-            limit = {"limit_s": limits[p], "source": f"issue 27, part {case.part}"} if p in limits else {}
+            command, limit = bench.replay("folded", case.scenario(p)), {}
+            if p in limits:
+                limit = {"limit_s": limits[p], "source": f"issue 27, part {case.part}"}
             if p == cases.MILLION:
                 limit["limit_mib"] = 1024
-            bench.add(case.name, "folded", p, bench.replay("folded", cases.scenario_of(case, p)), field("step_time_s"), case.line, full if p == beside else None, **limit)
+            bench.add(case.name, "folded", p, command, step_time, line=case.line, beside=full if p == case.beside else None, **limit)
 
 
 def studies(bench):
-    """Studies of many points, and the commands that one waits for."""
+    """Studies of many points, with one of their points beside its full replay, and commands that a person waits for."""
     program = bench.stepcast
-    for name, study, points, limit, source in cases.sweeps():
-        file = bench.write("study.json", study)
-        if name.startswith("replay"):
-            ways = {"sweep": ["sweep", file, "--jobs", "2", "--no-cache", "--csv", "points.csv"]}
-        else:
-            ways = {"sweep": ["sweep", file, "--jobs", "1", "--csv", "points.csv"], "run": ["run", file, "--jobs", "1"]}
-        for way, words in ways.items():
-            bench.add(f"{points:,} points, {name}", way, 1, [program, *words], limit_s=limit, source=source)
+    for name, study, points, limit, source, programs in cases.sweeps():
+        file, case = bench.write("study.json", study), f"{points:,} {name}"
+        for words in programs:
+            bench.add(case, words[0], "", [program, words[0], file, *words[1:]], limit_s=limit, source=source)
+        if study["evaluation"]["evaluator"] == "replay":
+            continue
+        point = cases.last_point(study)
+        case, p, command = f"one of {name}", point["cluster"]["workers"], bench.replay("full", point)
+        full = bench.add(case, "full", p, [*command, "--evaluator", "replay"], step_time)
+        bench.add(case, "equations", p, [*command, "--evaluator", "equations"], step_time, beside=full)
     source = "issue 27, part 5"
-    bench.add("crossover survey along bandwidth", "crossover", 1, [program, "crossover", "survey", "--along", "bandwidth=100Mbps..100Gbps", "--jobs", "1"],
-              limit_s=0.5, limit_mib=100, source=source)
-    bench.add("run quickstart", "run", 1, [program, "run", "quickstart"], limit_s=0.2, source=source)
-    bench.add("run quickstart with its plot", "run", 1, [program, "run", "quickstart", "--plot", "quickstart.png"], limit_s=1.2, source=source)
+    survey = [program, "crossover", "survey", "--along", "bandwidth=100Mbps..100Gbps"]
+    bench.add("crossover survey along bandwidth", "equations", "", survey, limit_s=0.5, limit_mib=100, source=source)
+    quickstart = [program, "run", "quickstart"]
+    bench.add("run quickstart", "run", "", [*quickstart, "--no-plot"], limit_s=0.2, source=source)
+    bench.add("run quickstart with its plot", "run", "", [*quickstart, "--plot", "quickstart.png"], limit_s=1.2, source=source)
 
 
 def machine():

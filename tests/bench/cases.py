@@ -75,10 +75,12 @@ class Case:
     sizes: tuple = ()             # workers of folded replays without a limit
     limits: tuple = ()            # (workers, seconds of CPU)
     part: int = 0                 # of issue 27, which has the limits
-    beside: int = 64              # workers at which full replay is run as well
-    quick_beside: int = 64        # the same of --quick
+    beside: int = 0               # workers at which full replay takes some seconds, and is run as well
     slow: tuple = ()              # workers that --quick leaves out
     line: str = ""                # in the picture
+
+    def scenario(self, workers):
+        return scenario(workers, self.strategy, self.topology(workers), self.steps, **self.cluster(workers))
 
 
 def scenario(workers, strategy, topology=STAR, steps=0, **cluster):
@@ -88,19 +90,17 @@ def scenario(workers, strategy, topology=STAR, steps=0, **cluster):
             "evaluation": {"evaluator": "replay", **({"max_steps": steps} if steps else {})}}
 
 
-def scenario_of(case, workers):
-    return scenario(workers, case.strategy, case.topology(workers), case.steps, **case.cluster(workers))
-
-
 def jittered(p):
     return JITTER
 
 
 JITTERED = [
-    Case("jitter, 200 steps, bucketed ring, star", BUCKETED, star, jittered, 200, limits=((1024, 1),), part=1, beside=16, quick_beside=16),
-    Case("jitter, 50 steps, bucketed ring, star", BUCKETED, star, jittered, 50, sizes=(256, 1024, 4096), limits=((65536, 10),), part=1, line="jittered, 50 steps"),
-    Case("jitter, 200 steps, 16 groups, star", BUCKETED, star, sixteen_groups, 200, limits=((4096, 2),), part=1, beside=16, quick_beside=16),
-    Case("16 asynchronous servers, 20 steps, star", ASYNCHRONOUS, star, jittered, 20, limits=((256, 5), (1024, 60)), part=2, beside=128, slow=(1024,), line="asynchronous, 20 steps"),
+    Case("jitter, 200 steps, bucketed ring, star", BUCKETED, cluster=jittered, steps=200, limits=((1024, 1),), part=1, beside=16),
+    Case("jitter, 50 steps, bucketed ring, star", BUCKETED, cluster=jittered, steps=50, limits=((65536, 10),), part=1,
+         beside=64, sizes=(256, 1024, 4096), line="jittered, 50 steps"),
+    Case("jitter, 200 steps, 16 groups, star", BUCKETED, cluster=sixteen_groups, steps=200, limits=((4096, 2),), part=1, beside=16),
+    Case("16 asynchronous servers, 20 steps, star", ASYNCHRONOUS, cluster=jittered, steps=20, limits=((256, 5), (1024, 60)), part=2,
+         beside=128, sizes=(64, 4096), slow=(4096,), line="asynchronous, 20 steps"),
 ]
 
 # Folded replays that have a limit, by algorithm and topology: (workers, seconds).
@@ -114,47 +114,59 @@ FOLDING_LIMITS = {
     ("halving-doubling", "machines"): ((MILLION, 5),),
     **{("ring", topology): ((MILLION, 5),) for topology in TOPOLOGIES},
 }
-# Workers at which full replay takes some seconds, where 512 are too many or too few.
-FULL_AT = {("nccl-tree", "machines"): 64, **{("halving-doubling", t): 4096 for t in TOPOLOGIES}}
+# Workers at which full replay takes some seconds, where 512 are too many or too few. bench.py's peers have the ring on a star.
+FULL_AT = {
+    ("ring", "star"): 0,
+    ("nccl-tree", "machines"): 64,
+    **{("halving-doubling", topology): 4096 for topology in ("star", "fat tree", "torus", "dragonfly")},
+}
 
 
 def collectives():
-    """All with a limit, and those that fold: exactness of each algorithm on each of three topologies."""
+    """All with a limit, and other algorithms on three topologies: is folding exact there?"""
     others = [(a, t) for a in ("recursive-doubling", "double-binary-tree", "binary-tree", "reduce-broadcast") for t in ("star", "fat tree", "torus")]
     for algorithm, topology in dict.fromkeys([*FOLDING_LIMITS, *others]):
         pair = (algorithm, topology)
         plotted = pair == ("ring", "star")
         yield Case(f"{algorithm}, {topology}", collective(algorithm), TOPOLOGIES[topology], limits=FOLDING_LIMITS.get(pair, ()), part=4,
-                   sizes=(1024, 4096, 65536) if plotted else (), line="folded" if plotted else "", beside=FULL_AT.get(pair, 512),
-                   slow=(MILLION,) if algorithm == "halving-doubling" else ())
+                   sizes=(4096, 65536) if plotted else (), line="folded" if plotted else "", beside=FULL_AT.get(pair, 512),
+                   slow=(MILLION,) if algorithm == "halving-doubling" and topology != "star" else ())
 
 
 FOLDED = [
     *collectives(),
     Case("all-to-all, star", ALL_TO_ALL, limits=((4096, 0.3),), part=4, beside=512),
     Case("ResNet-50 step, star", {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}, beside=512),
-    Case("gossip, torus", {"kind": "gossip"}, torus, beside=512),
+    Case("gossip, torus", {"kind": "gossip"}, topology=torus, beside=512),
     Case("4 servers, bucketed, star", servers(4, exchange={"grouping": "bucketed"}), beside=256),
 ]
 
 
+def study(topology, workers, bandwidths, latencies, strategy, evaluator="equations"):
+    cluster = {"workers": workers, "link": {"bandwidth": bandwidths, "latency": latencies}, "topology": topology}
+    return {"name": "points", "workload": "resnet50-v100", "cluster": cluster, "strategy": strategy, "evaluation": {"evaluator": evaluator}}
+
+
+def last_point(study):
+    """The point with the last value of each list."""
+    cluster = study["cluster"]
+    link = {key: values[-1] for key, values in cluster["link"].items()}
+    return {**study, "cluster": {**cluster, "workers": cluster["workers"][-1], "link": link}, "evaluation": {}}
+
+
 def sweeps():
-    """Studies off a star and on it: name, study, points, limit in seconds of CPU, and its source."""
-    workers, bandwidths = list(range(16, 161, 16)), [f"{i}Gbps" for i in range(1, 51)]
-    latencies = [f"{i}us" for i in range(1, 21)]
+    """Studies of many points: name, study, points, limit in seconds of CPU, its source, and words of each command."""
+    sweep, run = ("sweep", "--jobs", "1", "--csv", "points.csv"), ("run", "--jobs", "1")
+    bandwidths, latencies = [f"{i}Gbps" for i in range(1, 51)], [f"{i}us" for i in range(1, 21)]
     racks = {"kind": "racks", "hosts_per_rack": 16, "oversubscription": 2}
     tree = {"kind": "fat-tree", "down": [16, 16], "up": [1, 8], "parallel": [1, 1]}
-    ring = {"kind": "all-reduce", "collective": {"algorithm": "ring"}}
-    whole = {**ring, "exchange": {"grouping": "whole-model"}}
-
-    def study(topology, workers, bandwidths, latencies, strategy, evaluator):
-        cluster = {"workers": workers, "link": {"bandwidth": bandwidths, "latency": latencies}, "topology": topology}
-        return {"name": "points", "workload": "resnet50-v100", "cluster": cluster, "strategy": strategy, "evaluation": {"evaluator": evaluator}}
-
+    source = "issue 27, part 5: 2,000 points a second and core"
     for name, topology in (("racks", racks), ("machines", MACHINES), ("fat tree", tree)):
-        yield name, study(topology, workers, bandwidths, latencies, BUCKETED, "equations"), 10000, 5, "issue 27, part 5: 2,000 points a second and core"
-    fifty = list(range(4, 201, 4))
-    yield "star", study(STAR, fifty, bandwidths, latencies, whole, "equations"), 50000, 2.5, "issue Scale: 20,000 points a second and core"
-    both = {**ring, "exchange": {"grouping": ["whole-model", "bucketed"]}}
+        yield f"points, {name}", study(topology, list(range(16, 161, 16)), bandwidths, latencies, BUCKETED), 10000, 5, source, (sweep, run)
+    whole = {**BUCKETED, "exchange": {"grouping": "whole-model"}}
+    source = "issue Scale: 20,000 points a second and core"
+    yield "points, star", study(STAR, list(range(4, 201, 4)), bandwidths, latencies, whole), 50000, 2.5, source, (sweep,)
+    both = {**BUCKETED, "exchange": {"grouping": ["whole-model", "bucketed"]}}
     few = study(STAR, [2, 4, 8, 16, 32, 64], ["10Gbps", "25Gbps", "100Gbps"], ["5us", "25us"], both, "replay")
-    yield "replays, star", few, 72, 3.6, "issue Scale: 40 points a second on two cores"
+    parallel = ("sweep", "--jobs", "2", "--no-cache", "--csv", "points.csv")
+    yield "replays, star", few, 72, 3.6, "issue Scale: 40 points a second on two cores", (parallel,)

@@ -1,4 +1,4 @@
-/* One MPI_Allreduce as SMPI simulates it: peers.py runs it with smpirun and reads each rank's simulated seconds.
+/* One MPI_Allreduce as SMPI simulates it: bench.py runs it with smpirun and reads each rank's simulated seconds.
  *
  *     smpirun -no-privatize ... smpi_allreduce FLOATS
  *

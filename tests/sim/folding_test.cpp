@@ -299,7 +299,8 @@ TEST_CASE("shards that differ in their bytes alone fold exactly") {
       20);
 }
 
-// Jitter separates the workers. Without it, like ones meet at shards at the same time, and rounding decides their order.
+// Jitter separates the workers, and so do the first begins of asynchronous ones. Workers that a bound or an update holds
+// back go on together: they meet at shards at the same time, and rounding decides their order.
 TEST_CASE("like shards of asynchronous servers fold exactly") {
   property(
       "folded equals full, asynchronous",
@@ -316,7 +317,8 @@ TEST_CASE("like shards of asynchronous servers fold exactly") {
         strategy.balance = integer_between(0, 3) > 0 ? ShardBalance::split : ShardBalance::greedy;
         strategy.exchange = any_exchange();
         Scenario scenario = scenario_of(any_cluster(p, strategy.shards), strategy);
-        scenario.cluster.jitter = {JitterDistribution::lognormal, real_between(0.05, 0.5)};
+        if (strategy.consistency != Consistency::asynchronous || integer_between(0, 1) > 0)
+          scenario.cluster.jitter = {JitterDistribution::lognormal, real_between(0.05, 0.5)};
         scenario.evaluation.max_steps = integer_between(4, 8);
         require_folds_exactly(scenario);
       },
@@ -476,5 +478,5 @@ TEST_CASE("scenarios that cannot be folded exactly are not") {
   CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
   CHECK(answers[1].fidelity.ends_with("each worker computes by its own draws"));
   CHECK(answers[2].fidelity.starts_with("full: TCP flows share links by"));
-  CHECK(answers[3].fidelity == "full: asynchronous workers all differ, and there is one shard");
+  CHECK(answers[3].fidelity.starts_with("folded"));
 }
