@@ -43,6 +43,7 @@ std::vector<CodedExchange> exchanges(StepGraph& graph, const GraphInput& input, 
   if (!std::holds_alternative<NoCompressor>(input.compressor()))
     return coded_exchanges(graph, input, buckets, parts, false, strategy.collective, carrier);
   std::vector<CodedExchange> all;
+  all.reserve(parts.size());
   for (const BucketPart& part : parts) {
     const CollectiveCall call =
         input.prices.decide(Operation::all_reduce, strategy.collective, part.bytes, input.synchronous_workers());
@@ -129,6 +130,9 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const std::vector<Bucket> buckets = make_buckets(input.workload, exchange);
   const std::vector<BucketPart> parts = parts_of(buckets, exchange.partition);
   const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
+  constexpr std::size_t kOthers = 8;  // tasks of the whole step
+  graph.tasks.reserve(buckets.size() + 4 * parts.size() + kOthers);
+  graph.dependencies.reserve(4 * parts.size() + kOthers);
   graph.local_steps = local_steps(input.compressor());
   const TaskId local = graph.local_steps > 1
                            ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()

@@ -20,7 +20,11 @@ constexpr const char* kNegotiation = "negotiation";
 }  // namespace
 
 std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
-  return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
+  std::string text(name);
+  if (count == 1) return text;
+  const fmt::format_int number(i + 1), of(count);
+  text.reserve(name.size() + number.size() + of.size() + 2);
+  return text.append(" ").append(number.data(), number.size()).append("/").append(of.data(), of.size());
 }
 
 std::string counted(std::string_view name, int count, std::string_view of) {
@@ -178,6 +182,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
                           const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
+    if (encode[i] == Seconds{}) return after;
     return add_kernels(graph, codec, numbered("encode", i, parts.size()), Phase::encode, encode[i], after);
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
@@ -193,7 +198,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
 }
 
 TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
-                      Seconds negotiation, const std::vector<TaskId>& ready) {
+                      Seconds negotiation, std::span<const TaskId> ready) {
   TaskId agreed = kNoTask;
   if (negotiation > Seconds{}) {
     const auto known = std::find_if(graph.streams.begin(), graph.streams.end(),
@@ -205,7 +210,8 @@ TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name
   }
   const TaskId task = graph.add_task({std::move(name), Phase::exchange, CollectiveWork{call}, communication});
   if (agreed != kNoTask) graph.depend(task, agreed);
-  for (const TaskId before : ready) graph.depend(agreed == kNoTask ? task : agreed, before);
+  for (const TaskId before : ready)
+    if (before != kNoTask) graph.depend(agreed == kNoTask ? task : agreed, before);
   return task;
 }
 
@@ -213,8 +219,9 @@ std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vect
                                const std::vector<TaskId>& exchanged, const char* name) {
   std::vector<TaskId> done;
   for (std::size_t i = 0; i < exchanged.size(); ++i)
-    done.push_back(
-        add_kernels(graph, codec, numbered(name, i, exchanged.size()), Phase::decode, decode[i], exchanged[i]));
+    done.push_back(decode[i] == Seconds{} ? exchanged[i]
+                                          : add_kernels(graph, codec, numbered(name, i, exchanged.size()),
+                                                        Phase::decode, decode[i], exchanged[i]));
   return done;
 }
 

@@ -143,8 +143,9 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
 
 /// Adds a collective. If the stack negotiates, it first adds the negotiation, on a stream of its own, after `ready`.
 /// Returns the collective's task.
+/// @param ready  kNoTask counts for nothing
 TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
-                      Seconds negotiation, const std::vector<TaskId>& ready);
+                      Seconds negotiation, std::span<const TaskId> ready);
 
 /// The end of each task from `first` on, on a worker of speed 1 in an isolated step that begins there.
 /// @pre all these tasks compute

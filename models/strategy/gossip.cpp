@@ -24,6 +24,7 @@
 // host answers from a copy of its parameters, beside its own pair (SwarmSGD, Nadiradze et al., NeurIPS 2021, recalled).
 // Each worker then also answers once a step, in the mean: it encodes once, decodes two messages and averages twice.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -177,7 +178,7 @@ class GossipRounds {
   TaskId add_gathered(TaskId done) {
     if (!islands_ || !strategy_.islands->gather_averages()) return done;
     const CollectiveCall call = gather_in_islands(*strategy_.islands, input_, whole_.front().bytes);
-    return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), {done});
+    return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), std::array{done});
   }
 
   const GossipStrategy& strategy_;
