@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 namespace stepcast {
 namespace {
@@ -32,6 +31,7 @@ struct Edge {
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length) {
   const double end = begin + length;
   std::vector<Edge> edges;
+  edges.reserve(2 * intervals.size());
   for (const Interval& interval : intervals) {
     const auto phase = std::find_if(kOrder.begin(), kOrder.end(),
                                     [&](const CountedPhase& counted) { return counted.phase == interval.phase; });
@@ -45,19 +45,20 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
 
   std::array<double, kOrder.size() + 1> spent{};
   double& stack = spent.back();
-  std::array<std::multiset<double>, kOrder.size()> active;  // the stack's shares of active intervals
+  std::array<std::vector<double>, kOrder.size()> active;  // the stack's shares of active intervals, the least first
   double now = begin;
   for (const Edge& edge : edges) {
     const auto busy = std::find_if(active.begin(), active.end(), [](const auto& shares) { return !shares.empty(); });
     if (busy != active.end()) {
-      const double time = edge.time - now, of_stack = time * *busy->begin();
+      const double time = edge.time - now, of_stack = time * busy->front();
       spent[static_cast<std::size_t>(busy - active.begin())] += time - of_stack;
       stack += of_stack;
     }
     now = edge.time;
-    std::multiset<double>& shares = active[edge.phase];
-    if (edge.begins) shares.insert(edge.stack_share);
-    else shares.erase(shares.find(edge.stack_share));
+    std::vector<double>& shares = active[edge.phase];
+    const auto place = std::lower_bound(shares.begin(), shares.end(), edge.stack_share);
+    if (edge.begins) shares.insert(place, edge.stack_share);
+    else shares.erase(place);
   }
 
   // The rest makes the parts add up. Rounding residues go to the largest part.
@@ -75,6 +76,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period) {
   std::vector<Interval> wrapped;
   if (period <= 0) return wrapped;
+  wrapped.reserve(intervals.size() + 1);
   for (const Interval& interval : intervals) {
     double start = std::fmod(interval.start, period);
     if (start < 0) start += period;

@@ -96,7 +96,7 @@ class FieldPoints {
   bool baselines_;
   int jobs_;
   PointProgress progress_;
-  PointAnswerer answerer_{Bands::left_out};
+  PointAnswerer answerer_{Details::left_out};
   std::unique_ptr<Expander> expander_;
   std::map<std::shared_ptr<const WorkloadTable>, std::shared_ptr<const Json>> workloads_;  ///< as documents
   std::string axis_;
