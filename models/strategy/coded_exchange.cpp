@@ -220,36 +220,42 @@ bool are_alike(const GraphInput& input, const Bucket& a, const Bucket& b) {
 
 }  // namespace
 
-std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
-                                           bool cut, const CollectiveChoice& choice, Carrier carrier) {
-  std::vector<CodedExchange> coded;
-  coded.reserve(parts.size());
+std::size_t PartExchanges::stages() const {
+  std::size_t most = 0;
+  for (const CodedExchange& one : unlike_) most = std::max(most, one.stages.size());
+  return most;
+}
+
+PartExchanges coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
+                              const std::vector<BucketPart>& parts, bool cut, const CollectiveChoice& choice,
+                              Carrier carrier) {
+  PartExchanges coded;
   std::vector<std::size_t> unlike;  // the first parts of buckets with an exchange of their own
   for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Bucket& bucket = buckets[parts[i].bucket];
     const auto known = std::find_if(unlike.begin(), unlike.end(), [&](std::size_t first) {
-      return parts[first].of == parts[i].of && are_alike(input, buckets[parts[first].bucket], buckets[parts[i].bucket]);
+      return parts[first].of == parts[i].of && are_alike(input, buckets[parts[first].bucket], bucket);
     });
     if (known == unlike.end()) {
       unlike.push_back(i);
-      coded.push_back(coded_exchange(input, buckets[parts[i].bucket], cut, choice, carrier, parts[i].of));
-      join_assumptions(graph.assumed, coded.back().assumed);
+      coded.add(coded_exchange(input, bucket, cut, choice, carrier, parts[i].of));
+      join_assumptions(graph.assumed, coded[i].assumed);
     } else {
-      coded.push_back(coded[*known]);
+      coded.add_again(*known);
     }
-    graph.payload += coded.back().payload;
+    graph.payload += coded[i].payload;
   }
   return coded;
 }
 
-std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts) {
+std::vector<Seconds> first_encodes(const PartExchanges& parts) {
   std::vector<Seconds> encode;
-  for (const CodedExchange& part : parts) encode.push_back(part.stages.front().encode);
+  for (std::size_t i = 0; i < parts.size(); ++i) encode.push_back(parts[i].stages.front().encode);
   return encode;
 }
 
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
-                 std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts, std::size_t i,
+                 std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
     if (s > 0 && time > Seconds{})
@@ -273,16 +279,14 @@ TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, co
   return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, std::array{ready, end});
 }
 
-std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& parts, Seconds negotiation,
-                                  std::vector<TaskId> ready, TaskId end, std::size_t first) {
-  std::size_t stages = 0;
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts,
+                                  Seconds negotiation, std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::vector<Seconds> decode, decode_inner;
-  for (const CodedExchange& part : parts) {
-    stages = std::max(stages, part.stages.size());
-    decode.push_back(part.decode);
-    decode_inner.push_back(part.decode_inner);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    decode.push_back(parts[i].decode);
+    decode_inner.push_back(parts[i].decode_inner);
   }
+  const std::size_t stages = parts.stages();
   for (std::size_t s = first; s < stages; ++s)
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (s < parts[i].stages.size())

@@ -23,7 +23,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const auto segments =
       cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
-  const std::vector<CodedExchange> coded =
+  const PartExchanges coded =
       coded_exchanges(graph, input, segments, parts_of(segments), cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
