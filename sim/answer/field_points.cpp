@@ -106,6 +106,17 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
+FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) const {
+  Study study = study_;
+  for (StudyPoint& point : study.points) {
+    change(point.scenario);
+    std::for_each(point.phases.begin(), point.phases.end(), change);
+  }
+  std::vector<double> grid;
+  for (const auto& [text, value] : grid_) grid.push_back(value);
+  return {std::move(study), field_, grid, file_, baselines_, jobs_, progress_};
+}
+
 void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
   const std::vector<PointReport> reports = ask(study_);
   metric_ = &choose(reports);

@@ -52,6 +52,10 @@ class FieldPoints {
   FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
               PointProgress progress);
 
+  /// The same points, each with a change of all its scenarios but the baseline's.
+  /// @pre nothing has been answered, and points keep no baselines
+  [[nodiscard]] FieldPoints changed(const std::function<void(Scenario&)>& change) const;
+
   /// The study's points without their coordinate on the field: points that differ in the field alone are one.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
   /// The name of the field's axis.
