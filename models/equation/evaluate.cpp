@@ -124,8 +124,9 @@ void refuse_asynchronous(const StepGraph& graph) {
 std::vector<std::string> names_of(const CriticalCycle& cycle, const Unfolded& unfolded, const StepGraph& graph) {
   std::vector<std::string> names;
   for (const int v : cycle.vertices) {
-    const std::string& name = graph.tasks[unfolded.task_of(v)].name;
-    if (unfolded.timed.duration[v] > 0.0 && (names.empty() || names.back() != name)) names.push_back(name);
+    if (unfolded.timed.duration[v] <= 0.0) continue;
+    std::string name = graph.tasks[unfolded.task_of(v)].name.text();
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
   return names;
 }
@@ -235,7 +236,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     const Seconds time(unfolded.timed.duration[v]);
     if (time == Seconds{}) continue;
     const Seconds slowdown = std::holds_alternative<ComputeWork>(task.work) ? time * task.stack_share : Seconds{};
-    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices), slowdown});
+    critical.tasks.push_back({task.name.text(), task.phase, time, exchange_price(task.work, graph, prices), slowdown});
   }
   for (std::size_t s = 0; s < graph.streams.size(); ++s) {
     double busy = 0.0;

@@ -259,7 +259,7 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
   const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
     if (s > 0 && time > Seconds{})
-      ready = add_kernels(graph, codec, numbered(name, i, parts.size()), phase, time, ready);
+      ready = add_kernels(graph, codec, TaskName(name, i, parts.size()), phase, time, ready);
   };
   compute("decode and add", Phase::decode, stage.sum);
   compute(s > 0 && parts[i].stages[s - 1].inside && !stage.inside ? "encode" : "encode again", Phase::encode,
@@ -267,7 +267,7 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
   for (const CollectiveCall& call : stage.collectives) {
     std::string name(name_of(call.algorithm->operation));
     if (stage.inside) name += " in machines";
-    ready = add_negotiated(graph, communication, numbered(name, i, parts.size()), call, negotiation,
+    ready = add_negotiated(graph, communication, TaskName(std::move(name), i, parts.size()), call, negotiation,
                            std::array{ready, end});
   }
   return ready;
@@ -276,7 +276,7 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
                   std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready, TaskId end) {
   if (!call) return ready;
-  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, std::array{ready, end});
+  return add_negotiated(graph, communication, TaskName(name, i, parts), *call, negotiation, std::array{ready, end});
 }
 
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts,

@@ -107,7 +107,7 @@ class GossipRounds {
     if (strategy_.asynchronous)
       return graph_.add_task({"pair exchange", Phase::exchange,
                               PairWork{sent.bytes, sent.added, neighbours_, strategy_.choosers}, communication_});
-    std::string name = numbered("neighbour exchange", neighbours_.step, unlike_);
+    std::string name = TaskName("neighbour exchange", neighbours_.step, unlike_).text();
     if (stage > 0) name += fmt::format(", message {}", stage + 1);
     return graph_.add_task(
         {std::move(name), Phase::exchange, NeighbourWork{sent.bytes, sent.added, neighbours_}, communication_});

@@ -146,7 +146,7 @@ class RoundBuilder {
     if (slot.number + 1 == flight.slots.size()) used_.push_back(slot.flight);
     if (strategy_.fragments == 1) return;
     for (std::size_t t = named_from; t < graph_.tasks.size(); ++t)
-      graph_.tasks[t].name += fmt::format(" of fragment {}", flight.fragment.number + 1);
+      graph_.tasks[t].name = fmt::format("{} of fragment {}", graph_.tasks[t].name.text(), flight.fragment.number + 1);
   }
 
   /// Lets tasks follow a chain. `add` takes the task to wait for, if any, and returns its own last task.
@@ -165,7 +165,7 @@ class RoundBuilder {
   }
   auto computing(const char* name, Phase phase, Seconds time, std::size_t i, std::size_t count) {
     return
-        [=, this](TaskId before) { return add_kernels(graph_, codec_, numbered(name, i, count), phase, time, before); };
+        [=, this](TaskId before) { return add_kernels(graph_, codec_, TaskName(name, i, count), phase, time, before); };
   }
 
   /// Adds a stage of each bucket's exchange.

@@ -217,14 +217,14 @@ class Builder {
   }
 
   TaskId add_collective(const char* name, const CollectiveCall& call, int unit) {
-    return graph_.add_task({numbered(name, static_cast<std::size_t>(unit), units_.size()), Phase::exchange,
+    return graph_.add_task({TaskName(name, static_cast<std::size_t>(unit), units_.size()), Phase::exchange,
                             CollectiveWork{call}, communication_});
   }
   /// No task if the time is zero.
   TaskId add_codec(const char* name, int unit, Phase phase, Seconds time) {
     if (time == Seconds{}) return kNoTask;
     return graph_.add_task(
-        {numbered(name, static_cast<std::size_t>(unit), units_.size()), phase, ComputeWork{time}, codec_});
+        {TaskName(name, static_cast<std::size_t>(unit), units_.size()), phase, ComputeWork{time}, codec_});
   }
 
   void reduce(int unit, TaskId after, bool summed) {
