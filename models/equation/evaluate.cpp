@@ -88,6 +88,7 @@ class Unfolded {
 
  private:
   [[nodiscard]] bool per_class(std::size_t task) const {
+    if (classes_.size() == 1) return false;  // one vertex in any case
     const Work& work = graph_.tasks[task].work;
     return std::holds_alternative<ComputeWork>(work) || std::holds_alternative<NegotiationWork>(work);
   }

@@ -209,13 +209,14 @@ namespace {
 
 /// Whether two buckets have the same exchange: tensors of the same shapes, by the same compressors.
 bool are_alike(const GraphInput& input, const Bucket& a, const Bucket& b) {
+  if (a.bytes != b.bytes) return false;
   const auto gradients = std::span(input.workload.gradients);
   const auto compressor = [&](const Gradient& tensor) { return compressor_of(input.codec, input.others, tensor); };
   const auto same = [&](const Gradient& x, const Gradient& y) {
     return x.elements == y.elements && x.dims == y.dims && compressor(x) == compressor(y);
   };
   const auto of_a = gradients.subspan(a.first, a.last - a.first), of_b = gradients.subspan(b.first, b.last - b.first);
-  return a.bytes == b.bytes && std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
 }
 
 }  // namespace
