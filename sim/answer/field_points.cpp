@@ -172,11 +172,15 @@ void FieldPoints::know(const Wanted& wanted) {
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
   Report report = answer_whole_study(study, jobs_, progress_, &answerer_);
+  const Notes none, *before = &none;  // a point's notes are often those of the point before it
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     const std::optional<Note> memory = stepcast::memory_note(point);
     for (const Note& note : point.notes)
-      if (note != memory && told_.insert(without_numbers(note.text)).second) notes_.push_back(note);
+      if (note != memory && std::find(before->begin(), before->end(), note) == before->end() &&
+          told_.insert(without_numbers(note.text)).second)
+        notes_.push_back(note);
+    before = &point.notes;
   }
   return std::move(report.points);
 }
