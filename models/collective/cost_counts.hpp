@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -51,6 +52,9 @@ struct CostTerms {
   [[nodiscard]] Bytes total_copied() const { return std::accumulate(copied.begin(), copied.end(), Bytes{}); }
   [[nodiscard]] double total_messages() const { return std::accumulate(messages.begin(), messages.end(), 0.0); }
   [[nodiscard]] bool empty() const { return total_messages() == 0.0; }
+  [[nodiscard]] bool uses(std::size_t path) const {
+    return messages[path] != 0.0 || wire[path] != Bytes{} || copied[path] != Bytes{} || in_network[path] != Bytes{};
+  }
 };
 
 /// α and β of one path.
@@ -98,6 +102,7 @@ inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   const SecondsPerByte inner = prices.path[static_cast<int>(Path::inner)].beta;
   const double slowed = 1.0 / prices.in_network_factor.value_or(1.0) - 1.0;
   for (int i = 0; i < kPaths; ++i) {
+    if (!terms.uses(i)) continue;
     const auto& [alpha, beta] = prices.path[i];
     const bool leaves = i == static_cast<int>(Path::ring) || i == static_cast<int>(Path::far);
     cost.latency += alpha * terms.messages[i];

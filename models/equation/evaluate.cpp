@@ -34,7 +34,7 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
 }
 
 void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
-  if (!routes_are_known(prices.cluster()) || std::isfinite(prices.slack(call).si())) return;
+  if (std::isfinite(prices.slack(call).si()) || !routes_are_known(prices.cluster())) return;
   throw ModelError(fmt::format(
       "{} among {} workers has more than {:.0f} million unlike messages, which are not routed; fewer workers, or an "
       "algorithm with fewer (/strategy/collective/algorithm), can be answered",
@@ -50,6 +50,8 @@ class Unfolded {
  public:
   Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
       : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
+    timed.duration.reserve(classes_.size() * graph.tasks.size());
+    timed.edges.reserve(classes_.size() * (2 * graph.tasks.size() + graph.dependencies.size()));
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
       const Work& work = graph.tasks[i].work;
@@ -86,6 +88,7 @@ class Unfolded {
 
  private:
   [[nodiscard]] bool per_class(std::size_t task) const {
+    if (classes_.size() == 1) return false;  // one vertex in any case
     const Work& work = graph_.tasks[task].work;
     return std::holds_alternative<ComputeWork>(work) || std::holds_alternative<NegotiationWork>(work);
   }
@@ -116,6 +119,17 @@ void refuse_asynchronous(const StepGraph& graph) {
   if (graph.asynchronous)
     throw ModelError(
         "equations cannot tell the step time of workers that do not wait for all others: the order of their messages depends on time; use --evaluator replay");
+}
+
+/// Names of the tasks in the cycle that take time, in order. Neighbours of one name are one.
+std::vector<std::string> names_of(const CriticalCycle& cycle, const Unfolded& unfolded, const StepGraph& graph) {
+  std::vector<std::string> names;
+  for (const int v : cycle.vertices) {
+    if (unfolded.timed.duration[v] <= 0.0) continue;
+    std::string name = graph.tasks[unfolded.task_of(v)].name.text();
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace
@@ -156,7 +170,7 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
   return exchange_price(work, graph, prices);
 }
 
-StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names) {
   refuse_asynchronous(graph);
   const Unfolded unfolded(graph, prices);
   const TimedEventSolver solver(unfolded.timed);
@@ -166,11 +180,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   forecast.step = Seconds(cycle.period / graph.local_steps);
   forecast.steady_state = "maximum cycle ratio of the step graph";
   forecast.critical_steps = cycle.lag;
-  for (const int v : cycle.vertices) {
-    const std::string& name = graph.tasks[unfolded.task_of(v)].name;
-    if (unfolded.timed.duration[v] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name))
-      forecast.critical.push_back(name);
-  }
+  if (names == CriticalNames::listed) forecast.critical = names_of(cycle, unfolded, graph);
   const std::vector<double> first = solver.first_step();
   for (std::size_t v = 0; v < first.size(); ++v)
     forecast.first_step = std::max(
@@ -179,6 +189,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   const auto start = solver.periodic_starts(cycle);
   const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
   std::vector<Interval> timeline;
+  timeline.reserve(graph.tasks.size());
   for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
     timeline.clear();
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
@@ -226,7 +237,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     const Seconds time(unfolded.timed.duration[v]);
     if (time == Seconds{}) continue;
     const Seconds slowdown = std::holds_alternative<ComputeWork>(task.work) ? time * task.stack_share : Seconds{};
-    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices), slowdown});
+    critical.tasks.push_back({task.name.text(), task.phase, time, exchange_price(task.work, graph, prices), slowdown});
   }
   for (std::size_t s = 0; s < graph.streams.size(); ++s) {
     double busy = 0.0;

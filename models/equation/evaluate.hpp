@@ -18,6 +18,9 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
 /// Messages, bytes and reductions of a communication task.
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
+/// Whether a forecast has the names of its critical tasks.
+enum class CriticalNames { listed, left_out };
+
 /// Evaluates the graph in closed form. Workers with one speed share one vertex per compute task. A communication task
 /// is a single vertex.
 ///
@@ -35,9 +38,10 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// - collectives with many distinct messages in a round: within the bounds of step_range.
 ///
 /// exactness.hpp gives the possible error of an answer.
+/// @param names  of the critical tasks, which are most of a forecast's memory
 /// @throws ModelError when the equations cannot evaluate the graph (asynchronous servers, collectives with too many
 /// distinct messages)
-StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names = CriticalNames::listed);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 
 /// The range of the replay's step: the periods with the least, the middle and the largest time of each collective.

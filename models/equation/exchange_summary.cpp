@@ -56,14 +56,25 @@ std::string describe(const CollectiveCall& call) {
   }
 }
 
-/// Calls that differ in their segments and protocols only are one.
-void add_algorithm(const CollectiveCall& call, const Cluster& cluster,
-                   std::map<std::string, AlgorithmUse>& algorithms) {
-  AlgorithmUse& use = algorithms[describe(call)];
-  if (has_segments(call)) use.segments.add(call.parameters.segments);
-  if (!cluster.protocols.empty() && call.among.size(cluster.workers) > 1)
-    use.protocols[call.protocol] = cluster.protocols[call.protocol].name;
-}
+/// Collects calls. Those that differ in their segments and protocols only are one.
+class AlgorithmUses {
+ public:
+  AlgorithmUses(const Cluster& cluster, std::map<std::string, AlgorithmUse>& all) : cluster_(cluster), all_(all) {}
+
+  void add(const CollectiveCall& call) {
+    if (!latest_ || key_of(*latest_) != key_of(call)) use_ = &all_[describe(call)];
+    latest_ = &call;
+    if (has_segments(call)) use_->segments.add(call.parameters.segments);
+    if (!cluster_.protocols.empty() && call.among.size(cluster_.workers) > 1)
+      use_->protocols[call.protocol] = cluster_.protocols[call.protocol].name;
+  }
+
+ private:
+  const Cluster& cluster_;
+  std::map<std::string, AlgorithmUse>& all_;
+  const CollectiveCall* latest_ = nullptr;
+  AlgorithmUse* use_ = nullptr;  ///< of the latest call
+};
 
 /// A platform file's links are not known here, nor what rounds of too many messages take.
 bool can_be_priced(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
@@ -96,6 +107,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
   // Nobody asks of a replay how good the equations were.
   if (scenario.evaluation.evaluator != Evaluator::replay && only_replayed(scenario).empty())
     all.estimate = text_of(exactness_of(scenario, graph, prices));
+  AlgorithmUses uses(prices.cluster(), all.algorithms);
   for (const Task& task : graph.tasks) {
     // Negotiation is no part of the exchange alone: it goes on beside other exchanges.
     if (task.phase != Phase::exchange || std::holds_alternative<NegotiationWork>(task.work)) continue;
@@ -105,7 +117,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
-      add_algorithm(collective->call, prices.cluster(), all.algorithms);
+      uses.add(collective->call);
       all.operations.insert(collective->call.algorithm->operation);
     } else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work)) {
       all.size += exchange->bytes;

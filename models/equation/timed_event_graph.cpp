@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -26,13 +27,17 @@ using Reduced = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS
 
 }  // namespace
 
-TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph), incoming_(graph.duration.size()) {
+TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph)
+    : graph_(graph), arcs_(graph.edges.size()), first_arc_(graph.duration.size() + 1) {
   const auto n = graph.duration.size();
+  for (const auto& edge : graph.edges) ++first_arc_[static_cast<std::size_t>(edge.to) + 1];
+  std::partial_sum(first_arc_.begin(), first_arc_.end(), first_arc_.begin());
+  std::vector<std::size_t> next_arc(first_arc_.begin(), first_arc_.end() - 1);
   std::vector<int> waits(n, 0);
   std::vector<int> head(n, -1), next(graph.edges.size(), -1);  // outgoing edges of lag 0 as linked lists
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& edge = graph.edges[e];
-    incoming_[edge.to].push_back({edge.from, edge.lag});
+    arcs_[next_arc[edge.to]++] = {edge.from, edge.lag};
     if (edge.lag > 0) continue;
     ++waits[edge.to];
     next[e] = head[edge.from];
@@ -83,7 +88,7 @@ TimedEventSolver::Ways TimedEventSolver::longest_ways() const {
     for (const int v : order_) {
       const auto index = static_cast<std::size_t>(v);
       double start = v == ways.entries[i] ? 0.0 : kUnreached;
-      for (const Arc& arc : incoming_[index]) {
+      for (const Arc& arc : incoming(v)) {
         if (arc.lag > 0 || end[arc.from] <= start) continue;
         start = end[arc.from];
         ways.previous[i][index] = arc.from;
@@ -137,7 +142,7 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
   for (int turn = 0; turn < size() + 2; ++turn) {
     bool changed = false;
     for (const int v : order_)
-      for (const Arc& arc : incoming_[v]) {
+      for (const Arc& arc : incoming(v)) {
         const auto from = static_cast<std::size_t>(arc.from);
         if (start[from] == kUnreached) continue;
         const double earliest = start[from] + graph_.duration[from] - cycle.period * arc.lag;
@@ -158,7 +163,7 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
 std::vector<double> TimedEventSolver::first_step() const {
   std::vector<double> start(graph_.duration.size(), 0.0);
   for (const int v : order_)
-    for (const Arc& arc : incoming_[v]) {
+    for (const Arc& arc : incoming(v)) {
       const auto from = static_cast<std::size_t>(arc.from);
       if (arc.lag == 0) start[v] = std::max(start[v], start[from] + graph_.duration[from]);
     }

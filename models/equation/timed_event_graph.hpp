@@ -9,6 +9,8 @@
 // (Baccelli, Cohen, Olsder and Quadrat, Synchronization and Linearity, 1992, theorem 3.28).
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace stepcast {
@@ -50,13 +52,18 @@ class TimedEventSolver {
     int lag;
   };
   [[nodiscard]] int size() const { return static_cast<int>(graph_.duration.size()); }
+  [[nodiscard]] std::span<const Arc> incoming(int vertex) const {
+    const auto v = static_cast<std::size_t>(vertex);
+    return std::span(arcs_).subspan(first_arc_[v], first_arc_[v + 1] - first_arc_[v]);
+  }
 
   struct Ways;
   [[nodiscard]] Ways longest_ways() const;
 
   const TimedEventGraph& graph_;
-  std::vector<int> order_;                  ///< topological for edges of lag 0
-  std::vector<std::vector<Arc>> incoming_;  ///< by vertex
+  std::vector<int> order_;              ///< topological for edges of lag 0
+  std::vector<Arc> arcs_;               ///< by the vertex that they lead to
+  std::vector<std::size_t> first_arc_;  ///< by vertex, and the end of the last one's
 };
 
 }  // namespace stepcast

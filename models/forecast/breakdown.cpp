@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 namespace stepcast {
 namespace {
@@ -27,11 +26,25 @@ struct Edge {
   double stack_share;
 };
 
+/// Sorts edges. They often come in few sorted runs, one or two a stream.
+void sort_by_time(std::vector<Edge>& edges) {
+  constexpr int kFewRuns = 8;
+  const auto earlier = [](const Edge& a, const Edge& b) { return a.time < b.time; };
+  auto sorted = std::is_sorted_until(edges.begin(), edges.end(), earlier);
+  for (int runs = 1; sorted != edges.end() && runs < kFewRuns; ++runs) {
+    const auto end = std::is_sorted_until(sorted, edges.end(), earlier);
+    std::inplace_merge(edges.begin(), sorted, end, earlier);
+    sorted = end;
+  }
+  if (sorted != edges.end()) std::sort(edges.begin(), edges.end(), earlier);
+}
+
 }  // namespace
 
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length) {
   const double end = begin + length;
   std::vector<Edge> edges;
+  edges.reserve(2 * intervals.size());
   for (const Interval& interval : intervals) {
     const auto phase = std::find_if(kOrder.begin(), kOrder.end(),
                                     [&](const CountedPhase& counted) { return counted.phase == interval.phase; });
@@ -41,23 +54,24 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     edges.push_back({from, index, true, interval.stack_share});
     edges.push_back({to, index, false, interval.stack_share});
   }
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
+  sort_by_time(edges);
 
   std::array<double, kOrder.size() + 1> spent{};
   double& stack = spent.back();
-  std::array<std::multiset<double>, kOrder.size()> active;  // the stack's shares of active intervals
+  std::array<std::vector<double>, kOrder.size()> active;  // the stack's shares of active intervals, the least first
   double now = begin;
   for (const Edge& edge : edges) {
     const auto busy = std::find_if(active.begin(), active.end(), [](const auto& shares) { return !shares.empty(); });
     if (busy != active.end()) {
-      const double time = edge.time - now, of_stack = time * *busy->begin();
+      const double time = edge.time - now, of_stack = time * busy->front();
       spent[static_cast<std::size_t>(busy - active.begin())] += time - of_stack;
       stack += of_stack;
     }
     now = edge.time;
-    std::multiset<double>& shares = active[edge.phase];
-    if (edge.begins) shares.insert(edge.stack_share);
-    else shares.erase(shares.find(edge.stack_share));
+    std::vector<double>& shares = active[edge.phase];
+    const auto place = std::lower_bound(shares.begin(), shares.end(), edge.stack_share);
+    if (edge.begins) shares.insert(place, edge.stack_share);
+    else shares.erase(place);
   }
 
   // The rest makes the parts add up. Rounding residues go to the largest part.
@@ -75,6 +89,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period) {
   std::vector<Interval> wrapped;
   if (period <= 0) return wrapped;
+  wrapped.reserve(intervals.size() + 1);
   for (const Interval& interval : intervals) {
     double start = std::fmod(interval.start, period);
     if (start < 0) start += period;

@@ -53,7 +53,12 @@ bool routes_are_known(const Cluster& cluster) {
 }
 
 ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol, Cache& cache)
-    : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)), best_(paths_), cache_(cache) {
+    : cluster_(as_found_by(protocol, cluster)),
+      paths_(collective_prices(cluster_)),
+      best_(paths_),
+      is_exact_(prices_are_exact(cluster_)),
+      knows_routes_(routes_are_known(cluster_)),
+      cache_(cache) {
   best_.path.fill(best_link(cluster_));
   best_.host.fill(cluster_.stack.slice ? SecondsPerByte{} : host_costs(cluster_).least());
   if (cluster_.stack.slice)  // delays hide
@@ -61,7 +66,7 @@ ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol,
 }
 
 bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
-  if (!routes_are_known(cluster_)) return false;
+  if (!knows_routes_) return false;
   const auto [known, is_new] = cache_.routed.try_emplace(key_of(call));
   if (is_new) known->second = unlike_messages(call, cluster_.workers) <= kMostRouted;
   return known->second;
@@ -192,7 +197,7 @@ ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, con
 
 ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const {
   const CostTerms terms = cost_of(call, cluster_.workers);
-  if (terms.empty() || prices_are_exact(cluster_)) return {price(terms, paths_), {}};
+  if (terms.empty() || is_exact_) return {price(terms, paths_), {}};
   const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
   if (const auto known = cache_.prices.find(key); known != cache_.prices.end()) return known->second;
   Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
@@ -232,7 +237,7 @@ CollectiveCall ProtocolPrices::decide(Operation operation, const CollectiveChoic
                           return known.cost.total() + (std::isfinite(known.slack.si()) ? Seconds{} : known.slack);
                         }};
   return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
-                          routes_are_known(cluster_) ? &times : nullptr, cluster_.algorithms);
+                          knows_routes_ ? &times : nullptr, cluster_.algorithms);
 }
 
 }  // namespace stepcast

@@ -46,7 +46,7 @@ class ProtocolPrices {
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return priced(call).cost; }
 
   /// The largest possible deviation of the replay's time from the price; infinity if nothing is known.
-  [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return priced(call).slack; }
+  [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return is_exact_ ? Seconds{} : priced(call).slack; }
 
   /// Decides "auto": the algorithm and parameters with the lowest price. It does not decide the call's protocol.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
@@ -95,6 +95,7 @@ class ProtocolPrices {
   Cluster cluster_;  ///< with the links that the protocol gives
   Prices paths_;
   Prices best_;  ///< prices with the best link on every path
+  bool is_exact_, knows_routes_;
   Cache& cache_;
 };
 

@@ -8,7 +8,8 @@ StackTime stack_time(const Stack& stack, const CollectiveCall& call, int workers
   const double p = call.among.size(workers);
   if (p < 2) return {};
   StackTime time{.operation = stack.operation_cost};
-  if (call.algorithm->operation == Operation::all_gather)
+  const bool gathers = stack.gather_cost > Seconds{} || stack.gather_byte_cost > SecondsPerByte{};
+  if (gathers && call.algorithm->operation == Operation::all_gather)
     time.gathering = stack.gather_cost * std::log2(p) + call.bytes * ((p - 1) / p) * stack.gather_byte_cost;
   return time;
 }

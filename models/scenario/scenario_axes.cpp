@@ -1,5 +1,6 @@
 #include "models/scenario/scenario_axes.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -31,10 +32,16 @@ class ScenarioAxes {
   detail::AxisFinder inner_;
 };
 
+/// Whether there is a list anywhere in the value.
+bool has_lists(const Json& value) {
+  if (!value.is_object()) return value.is_array();
+  return std::any_of(value.begin(), value.end(), has_lists);
+}
+
 }  // namespace
 
 std::vector<std::string> scenario_axes(const Json& document) {
-  if (!document.is_object()) return {};
+  if (!document.is_object() || !has_lists(document)) return {};  // as most points of a study
   ScenarioAxes axes(document);
   ScenarioFields probe;
   ScenarioFields::describe(axes, probe);

@@ -37,17 +37,16 @@ double slowdown_of(bool overlap, const Cluster& cluster) {
 }
 
 /// The exchange of each part.
-std::vector<CodedExchange> exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
-                                     const std::vector<BucketPart>& parts, const AllReduceStrategy& strategy,
-                                     Carrier carrier) {
+PartExchanges exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
+                        const std::vector<BucketPart>& parts, const AllReduceStrategy& strategy, Carrier carrier) {
   if (!std::holds_alternative<NoCompressor>(input.compressor()))
     return coded_exchanges(graph, input, buckets, parts, false, strategy.collective, carrier);
-  std::vector<CodedExchange> all;
-  for (const BucketPart& part : parts) {
+  PartExchanges all;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    graph.payload += parts[i].bytes;
     const CollectiveCall call =
-        input.prices.decide(Operation::all_reduce, strategy.collective, part.bytes, input.synchronous_workers());
-    all.push_back({.stages = {{{}, {call}}}, .decode = {}, .payload = part.bytes, .assumed = {}});
-    graph.payload += part.bytes;
+        input.prices.decide(Operation::all_reduce, strategy.collective, parts[i].bytes, input.synchronous_workers());
+    all.add({.stages = {{{}, {call}}}, .decode = {}, .payload = parts[i].bytes, .assumed = {}});
   }
   return all;
 }
@@ -69,7 +68,7 @@ struct StageTurn {
 /// @param ready  by part, the time at which it may be sent
 /// @param end    of the backward pass and all first encodings
 std::vector<StageTurn> order_of_stages(const StepGraph& graph, const GraphInput& input,
-                                       const std::vector<BucketPart>& parts, const std::vector<CodedExchange>& coded,
+                                       const std::vector<BucketPart>& parts, const PartExchanges& coded,
                                        const std::vector<Seconds>& ready, Seconds end) {
   std::vector<StageTurn> all;
   std::vector<Turn> turns;
@@ -98,7 +97,7 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   const bool overlap = strategy.exchange.overlap;
   const std::vector<Bucket> buckets = make_buckets(input.workload, strategy.exchange);
   const std::vector<BucketPart> parts = parts_of(buckets, strategy.exchange.partition);
-  const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
+  const PartExchanges coded = exchanges(graph, input, buckets, parts, strategy, carrier);
   std::vector<BucketUse> use = updates_of(input.workload, buckets);
   for (std::size_t i = 0; i < parts.size(); ++i) use[parts[i].bucket].decode += coded[i].decode;
   const std::vector<TaskId> first_use =
@@ -128,7 +127,10 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
   const std::vector<Bucket> buckets = make_buckets(input.workload, exchange);
   const std::vector<BucketPart> parts = parts_of(buckets, exchange.partition);
-  const std::vector<CodedExchange> coded = exchanges(graph, input, buckets, parts, strategy, carrier);
+  const PartExchanges coded = exchanges(graph, input, buckets, parts, strategy, carrier);
+  constexpr std::size_t kOthers = 8;  // tasks of the whole step
+  graph.tasks.reserve(buckets.size() + 4 * parts.size() + kOthers);
+  graph.dependencies.reserve(4 * parts.size() + kOthers);
   graph.local_steps = local_steps(input.compressor());
   const TaskId local = graph.local_steps > 1
                            ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()
@@ -136,11 +138,12 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const TaskId forward = add_forward(graph, compute, input.workload);
   const double slowdown = slowdown_of(overlap, input.cluster);
   std::vector<TaskId> exchanged;
-  if (!coded.empty() && coded.front().sum) {
+  if (!coded.empty() && coded[0].sum) {
     std::vector<SummedPart> summed;
-    for (const CodedExchange& part : coded)
-      summed.push_back(
-          {part.encode_inner, *part.sum, part.stages.front().encode, messages_time(part.stages.front(), graph, input)});
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const CodedStage& first = coded[i].stages.front();
+      summed.push_back({coded[i].encode_inner, *coded[i].sum, first.encode, messages_time(first, graph, input)});
+    }
     SummedBackward backward(graph, {compute, communication, codec}, input, buckets, parts, std::move(summed),
                             {slowdown, overlap, true, input.negotiation()});
     std::vector<TaskId> ready;

@@ -96,7 +96,7 @@ class AsynchronousExchange {
 
   TaskId add(const char* what, std::size_t b, Work work, StreamId stream, Phase phase = Phase::exchange,
              const std::string& of = "") {
-    std::string name = numbered(what, b, step_.parts.size()) + of;
+    std::string name = TaskName(what, b, step_.parts.size()).text() + of;
     if (stage_ > 0) name += fmt::format(", message {}", stage_ + 1);
     return step_.graph.add_task({std::move(name), phase, std::move(work), stream});
   }

@@ -19,10 +19,6 @@ constexpr const char* kNegotiation = "negotiation";
 
 }  // namespace
 
-std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
-  return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
-}
-
 std::string counted(std::string_view name, int count, std::string_view of) {
   return count == 1 ? std::string(name) : fmt::format("{} of {} {}", name, count, of);
 }
@@ -87,7 +83,7 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& s
   ++graph.micro_batches;
   std::vector<std::vector<TaskId>> last(buckets.size());  // the newest tasks of each bucket's use
   const auto add = [&](std::size_t i, const char* name, Phase phase, Seconds time, StreamId stream) {
-    const TaskId task = graph.add_task({numbered(name, i, buckets.size()), phase, ComputeWork{time}, stream});
+    const TaskId task = graph.add_task({TaskName(name, i, buckets.size()), phase, ComputeWork{time}, stream});
     for (const TaskId needed : last[i]) graph.depend(task, needed);
     if (first[i] == kNoTask) first[i] = task;
     last[i] = {task};
@@ -97,7 +93,7 @@ std::vector<TaskId> add_forward_by_buckets(StepGraph& graph, const UseStreams& s
     std::vector<TaskId> gathered;
     for (const CollectiveCall& call : use[i].spread)
       gathered.push_back(
-          add_negotiated(graph, streams.spread, numbered("gather in machines", i, buckets.size()), call, {}, last[i]));
+          add_negotiated(graph, streams.spread, TaskName("gather in machines", i, buckets.size()), call, {}, last[i]));
     if (!gathered.empty()) last[i] = gathered;
   };
   const auto compute = [&](std::size_t i) {
@@ -141,7 +137,7 @@ std::vector<Seconds> times_of_parts(const BackwardPass& backward, const std::vec
   return times;
 }
 
-TaskId add_kernels(StepGraph& graph, StreamId codec, std::string name, Phase phase, Seconds time, TaskId after) {
+TaskId add_kernels(StepGraph& graph, StreamId codec, TaskName name, Phase phase, Seconds time, TaskId after) {
   if (time == Seconds{}) return after;
   const TaskId task = graph.add_task({std::move(name), phase, ComputeWork{time}, codec});
   if (after != kNoTask) graph.depend(task, after);
@@ -166,8 +162,8 @@ BackPropagation::BackPropagation(StepGraph& graph, StreamId compute, const Graph
 TaskId BackPropagation::add_next() {
   const bool is_tail = added_ == buckets_.size();
   const Seconds time = (is_tail ? tail_ : buckets_[added_].gap) * slowdown_;
-  last_ = graph_.add_task({is_tail ? "backward tail" : numbered("backward", added_, buckets_.size()), Phase::backward,
-                           ComputeWork{time}, compute_});
+  last_ = graph_.add_task({is_tail ? TaskName("backward tail") : TaskName("backward", added_, buckets_.size()),
+                           Phase::backward, ComputeWork{time}, compute_});
   graph_.tasks[last_].stack_share = slowed_share(slowdown_);
   ++added_;
   return last_;
@@ -178,7 +174,8 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
                           const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
-    return add_kernels(graph, codec, numbered("encode", i, parts.size()), Phase::encode, encode[i], after);
+    if (encode[i] == Seconds{}) return after;
+    return add_kernels(graph, codec, TaskName("encode", i, parts.size()), Phase::encode, encode[i], after);
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -192,20 +189,21 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   return backward;
 }
 
-TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
-                      Seconds negotiation, const std::vector<TaskId>& ready) {
+TaskId add_negotiated(StepGraph& graph, StreamId communication, TaskName name, const CollectiveCall& call,
+                      Seconds negotiation, std::span<const TaskId> ready) {
   TaskId agreed = kNoTask;
   if (negotiation > Seconds{}) {
     const auto known = std::find_if(graph.streams.begin(), graph.streams.end(),
                                     [](const Stream& stream) { return stream.name == kNegotiation; });
     const StreamId stream = known == graph.streams.end() ? graph.add_stream(kNegotiation)
                                                          : static_cast<StreamId>(known - graph.streams.begin());
-    agreed =
-        graph.add_task({fmt::format("negotiation of {}", name), Phase::exchange, NegotiationWork{negotiation}, stream});
+    agreed = graph.add_task(
+        {fmt::format("negotiation of {}", name.text()), Phase::exchange, NegotiationWork{negotiation}, stream});
   }
   const TaskId task = graph.add_task({std::move(name), Phase::exchange, CollectiveWork{call}, communication});
   if (agreed != kNoTask) graph.depend(task, agreed);
-  for (const TaskId before : ready) graph.depend(agreed == kNoTask ? task : agreed, before);
+  for (const TaskId before : ready)
+    if (before != kNoTask) graph.depend(agreed == kNoTask ? task : agreed, before);
   return task;
 }
 
@@ -213,8 +211,9 @@ std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vect
                                const std::vector<TaskId>& exchanged, const char* name) {
   std::vector<TaskId> done;
   for (std::size_t i = 0; i < exchanged.size(); ++i)
-    done.push_back(
-        add_kernels(graph, codec, numbered(name, i, exchanged.size()), Phase::decode, decode[i], exchanged[i]));
+    done.push_back(decode[i] == Seconds{} ? exchanged[i]
+                                          : add_kernels(graph, codec, TaskName(name, i, exchanged.size()),
+                                                        Phase::decode, decode[i], exchanged[i]));
   return done;
 }
 

@@ -70,7 +70,7 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
 /// Adds kernels of a compressor after a task, if there is one. Returns the last task: `after` if they take no time.
-TaskId add_kernels(StepGraph& graph, StreamId codec, std::string name, Phase phase, Seconds time, TaskId after);
+TaskId add_kernels(StepGraph& graph, StreamId codec, TaskName name, Phase phase, Seconds time, TaskId after);
 
 /// Adds training steps without exchange: all forward passes, then all backward passes, then all updates. The total time
 /// is that of alternating passes, since nothing else runs meanwhile.
@@ -143,8 +143,9 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
 
 /// Adds a collective. If the stack negotiates, it first adds the negotiation, on a stream of its own, after `ready`.
 /// Returns the collective's task.
-TaskId add_negotiated(StepGraph& graph, StreamId communication, std::string name, const CollectiveCall& call,
-                      Seconds negotiation, const std::vector<TaskId>& ready);
+/// @param ready  kNoTask counts for nothing
+TaskId add_negotiated(StepGraph& graph, StreamId communication, TaskName name, const CollectiveCall& call,
+                      Seconds negotiation, std::span<const TaskId> ready);
 
 /// The end of each task from `first` on, on a worker of speed 1 in an isolated step that begins there.
 /// @pre all these tasks compute
@@ -159,9 +160,6 @@ std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vect
 /// Adds the optimizer update after all `inputs`. The next forward pass waits for it.
 TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs,
                   TaskId forward);
-
-/// "name", or "name i/k" for one of several.
-std::string numbered(std::string_view name, std::size_t i, std::size_t count);
 
 /// "name", or "name of 3 passes" for several.
 std::string counted(std::string_view name, int count, std::string_view of);

@@ -1,12 +1,15 @@
 #include "models/strategy/coded_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/tensor_compressors.hpp"
 #include "models/strategy/coded_tensors.hpp"
 #include "models/strategy/inside_machines.hpp"
 #include "models/strategy/island_steps.hpp"
@@ -123,12 +126,6 @@ class Exchanges {
   std::optional<Seconds> whole_;  ///< counted in the first encoding
 };
 
-/// The tasks without kNoTask.
-std::vector<TaskId> known(std::vector<TaskId> tasks) {
-  std::erase(tasks, kNoTask);
-  return tasks;
-}
-
 }  // namespace
 
 CodedExchange exchange_between(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
@@ -208,31 +205,62 @@ void join(CodedExchange& to, CodedExchange other) {
   join_assumptions(to.assumed, other.assumed);
 }
 
-std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
-                                           bool cut, const CollectiveChoice& choice, Carrier carrier) {
-  std::vector<CodedExchange> coded;
+namespace {
+
+/// Whether two buckets have the same exchange: tensors of the same shapes, by the same compressors.
+bool are_alike(const GraphInput& input, const Bucket& a, const Bucket& b) {
+  if (a.bytes != b.bytes) return false;
+  const auto gradients = std::span(input.workload.gradients);
+  const auto compressor = [&](const Gradient& tensor) { return compressor_of(input.codec, input.others, tensor); };
+  const auto same = [&](const Gradient& x, const Gradient& y) {
+    return x.elements == y.elements && x.dims == y.dims && compressor(x) == compressor(y);
+  };
+  const auto of_a = gradients.subspan(a.first, a.last - a.first), of_b = gradients.subspan(b.first, b.last - b.first);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
+}
+
+}  // namespace
+
+std::size_t PartExchanges::stages() const {
+  std::size_t most = 0;
+  for (const CodedExchange& one : unlike_) most = std::max(most, one.stages.size());
+  return most;
+}
+
+PartExchanges coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
+                              const std::vector<BucketPart>& parts, bool cut, const CollectiveChoice& choice,
+                              Carrier carrier) {
+  PartExchanges coded;
+  std::vector<std::size_t> unlike;  // the first parts of buckets with an exchange of their own
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    coded.push_back(begins_bucket(parts, i)
-                        ? coded_exchange(input, buckets[parts[i].bucket], cut, choice, carrier, parts[i].of)
-                        : coded.back());
-    graph.payload += coded.back().payload;
-    join_assumptions(graph.assumed, coded.back().assumed);
+    const Bucket& bucket = buckets[parts[i].bucket];
+    const auto known = std::find_if(unlike.begin(), unlike.end(), [&](std::size_t first) {
+      return parts[first].of == parts[i].of && are_alike(input, buckets[parts[first].bucket], bucket);
+    });
+    if (known == unlike.end()) {
+      unlike.push_back(i);
+      coded.add(coded_exchange(input, bucket, cut, choice, carrier, parts[i].of));
+      join_assumptions(graph.assumed, coded[i].assumed);
+    } else {
+      coded.add_again(*known);
+    }
+    graph.payload += coded[i].payload;
   }
   return coded;
 }
 
-std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts) {
+std::vector<Seconds> first_encodes(const PartExchanges& parts) {
   std::vector<Seconds> encode;
-  for (const CodedExchange& part : parts) encode.push_back(part.stages.front().encode);
+  for (std::size_t i = 0; i < parts.size(); ++i) encode.push_back(parts[i].stages.front().encode);
   return encode;
 }
 
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
-                 std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts, std::size_t i,
+                 std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
-    if (s > 0) ready = add_kernels(graph, codec, numbered(name, i, parts.size()), phase, time, ready);
+    if (s > 0 && time > Seconds{})
+      ready = add_kernels(graph, codec, TaskName(name, i, parts.size()), phase, time, ready);
   };
   compute("decode and add", Phase::decode, stage.sum);
   compute(s > 0 && parts[i].stages[s - 1].inside && !stage.inside ? "encode" : "encode again", Phase::encode,
@@ -240,8 +268,8 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
   for (const CollectiveCall& call : stage.collectives) {
     std::string name(name_of(call.algorithm->operation));
     if (stage.inside) name += " in machines";
-    ready = add_negotiated(graph, communication, numbered(name.c_str(), i, parts.size()), call, negotiation,
-                           known({ready, end}));
+    ready = add_negotiated(graph, communication, TaskName(std::move(name), i, parts.size()), call, negotiation,
+                           std::array{ready, end});
   }
   return ready;
 }
@@ -249,19 +277,17 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
 TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, const std::optional<CollectiveCall>& call,
                   std::size_t i, std::size_t parts, Seconds negotiation, TaskId ready, TaskId end) {
   if (!call) return ready;
-  return add_negotiated(graph, communication, numbered(name, i, parts), *call, negotiation, known({ready, end}));
+  return add_negotiated(graph, communication, TaskName(name, i, parts), *call, negotiation, std::array{ready, end});
 }
 
-std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& parts, Seconds negotiation,
-                                  std::vector<TaskId> ready, TaskId end, std::size_t first) {
-  std::size_t stages = 0;
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts,
+                                  Seconds negotiation, std::vector<TaskId> ready, TaskId end, std::size_t first) {
   std::vector<Seconds> decode, decode_inner;
-  for (const CodedExchange& part : parts) {
-    stages = std::max(stages, part.stages.size());
-    decode.push_back(part.decode);
-    decode_inner.push_back(part.decode_inner);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    decode.push_back(parts[i].decode);
+    decode_inner.push_back(parts[i].decode_inner);
   }
+  const std::size_t stages = parts.stages();
   for (std::size_t s = first; s < stages; ++s)
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (s < parts[i].stages.size())

@@ -1,8 +1,10 @@
 // The path of gradients through the compressor and collectives: GPU times and messages, in order.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/collective/collective.hpp"
@@ -29,6 +31,30 @@ struct CodedExchange {
   Seconds decode_inner{};                  ///< by the inner compressor, after the spread
   Bytes payload{};                         ///< one worker's messages
   std::string assumed;                     ///< assumptions about data-dependent payload
+};
+
+/// The exchanges of a step's parts. Parts that are alike share one.
+class PartExchanges {
+ public:
+  void add(CodedExchange own) {
+    of_.push_back(unlike_.size());
+    unlike_.push_back(std::move(own));
+  }
+  /// Adds a part with the exchange of an earlier one.
+  void add_again(std::size_t part) { of_.push_back(of_[part]); }
+
+  [[nodiscard]] std::size_t size() const { return of_.size(); }
+  [[nodiscard]] bool empty() const { return of_.empty(); }
+  [[nodiscard]] const CodedExchange& operator[](std::size_t part) const { return unlike_[of_[part]]; }
+  /// Each one once.
+  [[nodiscard]] const std::vector<CodedExchange>& unlike() const { return unlike_; }
+  [[nodiscard]] std::vector<CodedExchange>& unlike() { return unlike_; }
+  /// The largest number of stages.
+  [[nodiscard]] std::size_t stages() const;
+
+ private:
+  std::vector<CodedExchange> unlike_;
+  std::vector<std::size_t> of_;  ///< by part
 };
 
 /// The exchange of a bucket by collectives among all workers:
@@ -65,19 +91,19 @@ CodedExchange exchange_between(const GraphInput& input, const Bucket& bucket, bo
 void join(CodedExchange& to, CodedExchange other);
 
 /// coded_exchange() of each part. Sets the graph's payload and the assumption about it.
-std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
-                                           const std::vector<Bucket>& buckets, const std::vector<BucketPart>& parts,
-                                           bool cut, const CollectiveChoice& choice, Carrier carrier);
+PartExchanges coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets,
+                              const std::vector<BucketPart>& parts, bool cut, const CollectiveChoice& choice,
+                              Carrier carrier);
 
 /// The time of each part's first encoding.
-std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& parts);
+std::vector<Seconds> first_encodes(const PartExchanges& parts);
 
 /// Adds stage s of part i: its encoding, except for the first stage, and its collectives. Returns its last task.
 /// @param negotiation  ν of each collective
 /// @param ready  the task after which the stage may begin, if any
 /// @param end    another task, if any, before which nothing may be sent
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& parts,
-                 std::size_t i, std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts, std::size_t i,
+                 std::size_t s, Seconds negotiation, TaskId ready, TaskId end = kNoTask);
 
 /// Adds a collective of part i inside machines. Returns its task, or `ready` if there is no such collective.
 /// @param end  as for add_stage()
@@ -89,8 +115,8 @@ TaskId add_inside(StepGraph& graph, StreamId communication, const char* name, co
 /// @param ready  for each part, the task after which it may be sent
 /// @param end    the task before which nothing may be sent, if any
 /// @param first  the first stage that is not there yet
-std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
-                                  const std::vector<CodedExchange>& parts, Seconds negotiation,
-                                  std::vector<TaskId> ready, TaskId end = kNoTask, std::size_t first = 0);
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const PartExchanges& parts,
+                                  Seconds negotiation, std::vector<TaskId> ready, TaskId end = kNoTask,
+                                  std::size_t first = 0);
 
 }  // namespace stepcast

@@ -24,6 +24,7 @@
 // host answers from a copy of its parameters, beside its own pair (SwarmSGD, Nadiradze et al., NeurIPS 2021, recalled).
 // Each worker then also answers once a step, in the mean: it encodes once, decodes two messages and averages twice.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -106,7 +107,7 @@ class GossipRounds {
     if (strategy_.asynchronous)
       return graph_.add_task({"pair exchange", Phase::exchange,
                               PairWork{sent.bytes, sent.added, neighbours_, strategy_.choosers}, communication_});
-    std::string name = numbered("neighbour exchange", neighbours_.step, unlike_);
+    std::string name = TaskName("neighbour exchange", neighbours_.step, unlike_).text();
     if (stage > 0) name += fmt::format(", message {}", stage + 1);
     return graph_.add_task(
         {std::move(name), Phase::exchange, NeighbourWork{sent.bytes, sent.added, neighbours_}, communication_});
@@ -177,7 +178,7 @@ class GossipRounds {
   TaskId add_gathered(TaskId done) {
     if (!islands_ || !strategy_.islands->gather_averages()) return done;
     const CollectiveCall call = gather_in_islands(*strategy_.islands, input_, whole_.front().bytes);
-    return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), {done});
+    return add_negotiated(graph_, communication_, "gather in islands", call, input_.negotiation(), std::array{done});
   }
 
   const GossipStrategy& strategy_;

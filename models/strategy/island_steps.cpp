@@ -47,7 +47,7 @@ StepGraph steps_with_average(const Islands& islands, const GraphInput& input) {
     const CollectiveCall call = input.prices.decide(Operation::all_reduce, islands.collective, buckets[i].bytes,
                                                     inside_groups(islands.size, input.cluster.workers));
     graph.payload += call.bytes;
-    const TaskId average = add_negotiated(graph, communication, numbered("average in islands", i, buckets.size()), call,
+    const TaskId average = add_negotiated(graph, communication, TaskName("average in islands", i, buckets.size()), call,
                                           input.negotiation(), steps.last);
     for (const TaskId first : steps.first) graph.depend(first, average, 1);
   }

@@ -48,7 +48,7 @@ struct Chain {
 /// A fragment's way through a round, and into the next one.
 struct Flight {
   Fragment fragment;
-  std::vector<CodedExchange> buckets{};
+  PartExchanges buckets{};
   std::vector<std::vector<Chain>> slots{};  ///< tasks of each slot and bucket: the exchange's stages, and its end
   std::vector<bool> late{};                 ///< slots in the round after the one that sends
   std::vector<TaskId> sent{};               ///< the tasks that end the step before the first slot
@@ -93,9 +93,8 @@ class RoundBuilder {
     const std::vector<Bucket>& buckets = flight.fragment.buckets;
     flight.buckets = coded_exchanges(graph_, input_, buckets, parts_of(buckets), false, strategy_.collective, carrier);
     if (strategy_.islands && !strategy_.islands->gather_averages())
-      for (CodedExchange& bucket : flight.buckets) bucket.spread.reset();
-    std::size_t stages = 0;
-    for (const CodedExchange& bucket : flight.buckets) stages = std::max(stages, bucket.stages.size());
+      for (CodedExchange& bucket : flight.buckets.unlike()) bucket.spread.reset();
+    const std::size_t stages = flight.buckets.stages();
     flight.slots.assign(stages + 1, std::vector<Chain>(flight.buckets.size()));
     for (std::size_t slot = 0; slot <= stages; ++slot) flight.late.push_back(after(flight, slot) > strategy_.steps);
     flights_.push_back(std::move(flight));
@@ -147,7 +146,7 @@ class RoundBuilder {
     if (slot.number + 1 == flight.slots.size()) used_.push_back(slot.flight);
     if (strategy_.fragments == 1) return;
     for (std::size_t t = named_from; t < graph_.tasks.size(); ++t)
-      graph_.tasks[t].name += fmt::format(" of fragment {}", flight.fragment.number + 1);
+      graph_.tasks[t].name = fmt::format("{} of fragment {}", graph_.tasks[t].name.text(), flight.fragment.number + 1);
   }
 
   /// Lets tasks follow a chain. `add` takes the task to wait for, if any, and returns its own last task.
@@ -166,12 +165,12 @@ class RoundBuilder {
   }
   auto computing(const char* name, Phase phase, Seconds time, std::size_t i, std::size_t count) {
     return
-        [=, this](TaskId before) { return add_kernels(graph_, codec_, numbered(name, i, count), phase, time, before); };
+        [=, this](TaskId before) { return add_kernels(graph_, codec_, TaskName(name, i, count), phase, time, before); };
   }
 
   /// Adds a stage of each bucket's exchange.
   void add_stages(Flight& flight, std::size_t stage) {
-    const std::vector<CodedExchange>& buckets = flight.buckets;
+    const PartExchanges& buckets = flight.buckets;
     for (std::size_t i = 0; stage == 0 && i < buckets.size(); ++i) {
       Chain& chain = flight.slots[stage][i];
       append(chain, computing("encode inner", Phase::encode, buckets[i].encode_inner, i, buckets.size()));
@@ -188,7 +187,7 @@ class RoundBuilder {
   /// Adds what follows the messages: decoding, gathering in machines, an outer update. Islands update shares, and gather
   /// them then.
   void add_end(Flight& flight) {
-    const std::vector<CodedExchange>& buckets = flight.buckets;
+    const PartExchanges& buckets = flight.buckets;
     std::vector<Chain>& slot = flight.slots.back();
     for (std::size_t i = 0; i < buckets.size(); ++i)
       append(slot[i], computing("decode", Phase::decode, buckets[i].decode, i, buckets.size()));

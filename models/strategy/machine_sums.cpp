@@ -163,7 +163,7 @@ void SummedBackward::add(const PartWork& work) {
 
 void SummedBackward::add_encode(const char* name, std::size_t part, Seconds time) {
   const TaskId task =
-      graph_.add_task({numbered(name, part, parts_.size()), Phase::encode, ComputeWork{time}, streams_.codec});
+      graph_.add_task({TaskName(name, part, parts_.size()), Phase::encode, ComputeWork{time}, streams_.codec});
   graph_.depend(task, ready_[part]);
   if (!encodes_beside_) graph_.depend(task, backward_.last());
   ready_[part] = task;

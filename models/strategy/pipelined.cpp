@@ -23,7 +23,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const auto segments =
       cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
-  const std::vector<CodedExchange> coded =
+  const PartExchanges coded =
       coded_exchanges(graph, input, segments, parts_of(segments), cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
@@ -31,7 +31,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   for (std::size_t i = 0; i < segments.size(); ++i)
     if (coded[i].decode > Seconds{})
       users[i] =
-          graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec});
+          graph.add_task({TaskName("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec});
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
   for (TaskId& user : users) {
     if (user == kNoTask) user = update;

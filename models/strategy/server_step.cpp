@@ -226,7 +226,7 @@ std::vector<Seconds> ServerStep::ready_times() const {
 }
 
 TaskId ServerStep::add_encode(std::size_t part, std::size_t stage, TaskId received) {
-  return add_kernels(graph, codec_, numbered("encode again", part, parts.size()), Phase::encode,
+  return add_kernels(graph, codec_, TaskName("encode again", part, parts.size()), Phase::encode,
                      coded[part].encode[stage], received);
 }
 
@@ -236,7 +236,7 @@ void ServerStep::end_backward() {
 
 TaskId ServerStep::add_gathered(std::size_t part, TaskId received) {
   if (inside_.empty()) return received;
-  const TaskId gathered = graph.add_task({numbered("gather in machines", part, parts.size()), Phase::exchange,
+  const TaskId gathered = graph.add_task({TaskName("gather in machines", part, parts.size()), Phase::exchange,
                                           CollectiveWork{inside_[part].spread}, spreads_});
   graph.depend(gathered, received);
   return gathered;

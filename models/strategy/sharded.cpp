@@ -115,9 +115,10 @@ class Builder {
                            input_.codec, input_.prices,  input_.islands, input_.inner};
     for (Bucket unit : units_) {
       unit.bytes = unit.bytes * wider;
-      coded_.push_back(coded_reduction(input, strategy_, unit, carrier));
-      graph_.payload += coded_.back().payload * reductions_in_a_step();
-      join_assumptions(graph_.assumed, coded_.back().assumed);
+      coded_.add(coded_reduction(input, strategy_, unit, carrier));
+      const CodedExchange& added = coded_.unlike().back();
+      graph_.payload += added.payload * reductions_in_a_step();
+      join_assumptions(graph_.assumed, added.assumed);
     }
   }
 
@@ -216,14 +217,14 @@ class Builder {
   }
 
   TaskId add_collective(const char* name, const CollectiveCall& call, int unit) {
-    return graph_.add_task({numbered(name, static_cast<std::size_t>(unit), units_.size()), Phase::exchange,
+    return graph_.add_task({TaskName(name, static_cast<std::size_t>(unit), units_.size()), Phase::exchange,
                             CollectiveWork{call}, communication_});
   }
   /// No task if the time is zero.
   TaskId add_codec(const char* name, int unit, Phase phase, Seconds time) {
     if (time == Seconds{}) return kNoTask;
     return graph_.add_task(
-        {numbered(name, static_cast<std::size_t>(unit), units_.size()), phase, ComputeWork{time}, codec_});
+        {TaskName(name, static_cast<std::size_t>(unit), units_.size()), phase, ComputeWork{time}, codec_});
   }
 
   void reduce(int unit, TaskId after, bool summed) {
@@ -280,7 +281,7 @@ class Builder {
   std::vector<Piece> pieces_;
   std::vector<UnitGather> gather_, gather_again_;  ///< by unit, for the forward and the backward pass
   std::vector<CollectiveCall> reduce_, sum_;       ///< by unit; sum_: between several groups
-  std::vector<CodedExchange> coded_;               ///< by unit, instead of both; empty without a compressor
+  PartExchanges coded_;                            ///< by unit, instead of both; empty without a compressor
   std::vector<TaskId> computed_, gathers_;         ///< by piece; kNoTask: not gathered for it
   std::vector<TaskId> reduced_, summed_;           ///< reductions so far, inside and between groups
   std::vector<TaskId> decoded_;                    ///< of compressed reductions so far

@@ -49,8 +49,8 @@ class Computation {
  private:
   [[nodiscard]] int count() const { return static_cast<int>(units_.size()); }
   [[nodiscard]] const Bucket& unit(int i) const { return units_[i]; }
-  [[nodiscard]] std::string named(const char* name, int i) const {
-    return numbered(name, static_cast<std::size_t>(i), units_.size());
+  [[nodiscard]] TaskName named(const char* name, int i) const {
+    return TaskName(name, static_cast<std::size_t>(i), units_.size());
   }
 
   void plain_passes(int passes) {

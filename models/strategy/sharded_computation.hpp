@@ -13,7 +13,7 @@ namespace stepcast {
 
 /// One task of the step's computation. sharded.cpp gathers and reduces whole units.
 struct Piece {
-  std::string name;
+  TaskName name;
   Phase phase = Phase::forward;
   Seconds time{};
   double stack_share = 0.0;  ///< of its time

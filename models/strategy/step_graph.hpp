@@ -20,6 +20,7 @@
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
 #include "models/collective/neighbours.hpp"
+#include "models/strategy/task_name.hpp"
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
@@ -110,7 +111,7 @@ inline constexpr TaskId kNoTask = -1;
 inline constexpr StreamId kNoStream = -1;
 
 struct Task {
-  std::string name;
+  TaskName name;
   Phase phase = Phase::forward;
   Work work;
   StreamId worker_stream = kNoStream;

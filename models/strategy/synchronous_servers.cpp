@@ -65,7 +65,7 @@ class SynchronousExchange {
   [[nodiscard]] bool takes_part(std::size_t part) const { return stage_ < step_.coded[part].encode.size(); }
 
   TaskId add(const char* name, std::size_t part, Phase phase, Work work, StreamId worker, StreamId server) {
-    std::string text = numbered(name, part, step_.parts.size());
+    std::string text = TaskName(name, part, step_.parts.size()).text();
     if (stage_ > 0) text += fmt::format(", message {}", stage_ + 1);
     return step_.graph.add_task({std::move(text), phase, std::move(work), worker, server});
   }

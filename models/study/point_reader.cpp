@@ -67,16 +67,21 @@ Scenario PointReader::read_changed(const Document& document, const ScenarioReadi
 
 void PointReader::read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point,
                                 std::vector<Fault>& impossible) {
-  const Document copy = changed(document, *own.scenario.baseline->set, "/baseline/set", "the baseline");
+  Document copy = changed(document, *own.scenario.baseline->set, "/baseline/set", "the baseline");
+  const bool is_known = baselines_of_ && baselines_of_->json == copy.json && baselines_of_->workload == copy.workload &&
+                        baselines_of_->workload_file == copy.workload_file;
+  if (is_known && !own.scenario.run) {
+    unused_.see(copy, baselines_->front());
+    point.baselines = baselines_;
+    return;
+  }
   std::vector<Scenario> all{read_changed(copy, own, "the baseline", impossible)};
   for (Scenario& phase : read_phases(copy, own, all.front(), impossible)) all.push_back(std::move(phase));
-  if (baselines_of_ && baselines_of_->json == copy.json && baselines_of_->workload == copy.workload &&
-      baselines_of_->workload_file == copy.workload_file) {
-    point.baselines = baselines_;
-  } else {
-    point.baselines = baselines_ = std::move(all);
-    baselines_of_ = copy;
-  }
+  if (!is_known) baselines_ = std::move(all);
+  point.baselines = baselines_;
+  // One with faults is read again, so that each point tells them.
+  const bool is_sound = faults_.empty() && impossible.empty() && own.faults.empty() && own.impossible.empty();
+  baselines_of_ = is_sound ? std::optional(std::move(copy)) : std::nullopt;
 }
 
 std::vector<Scenario> PointReader::read_phases(const Document& document, const ScenarioReading& own,

@@ -18,7 +18,7 @@ const Json* find(const Document& document, std::string_view pointer) {
   while (!pointer.empty()) {
     const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
     if (!value->is_object()) return nullptr;
-    const auto found = value->find(std::string(pointer.substr(1, end - 1)));
+    const auto found = value->find(pointer.substr(1, end - 1));
     if (found == value->end()) return nullptr;
     const bool taken_out = value == &document.json && document.workload && found.key() == "workload";
     value = taken_out ? document.workload.get() : &*found;

@@ -23,7 +23,7 @@ StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
 }
 
 /// Returns no answers for a scenario without its replay.
-Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices, CriticalNames names,
                    const ReplayAnswer* replay, Missing* missing) {
   Evaluators by{scenario.evaluation.evaluator == Evaluator::both, true};
   if (!replay) {
@@ -32,7 +32,7 @@ Answers answers_of(const Scenario& scenario, const StepGraph& graph, const Clust
     by = answering.evaluators;
   }
   Answers answers;
-  if (by.equations) answers.equations = evaluate(graph, prices);
+  if (by.equations) answers.equations = evaluate(graph, prices, names);
   if (!by.replay) return answers;
   if (replay && !replay->error.empty()) throw std::runtime_error(replay->error);
   if (replay) answers.replay = replay->forecast;
@@ -60,11 +60,12 @@ StepGraph PointAnswerer::graph_of(const Scenario& scenario) {
 }
 
 PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replays, Missing* missing) {
+  const CriticalNames names = details_ == Details::made ? CriticalNames::listed : CriticalNames::left_out;
   const auto answered = [&](const Scenario& scenario, const char* whose) -> Answered {
     try {
       const StepGraph graph = graph_of(scenario);
       const ClusterPrices& prices = prices_.of(scenario.cluster);
-      return {workloads_.of(scenario).workload, answers_of(scenario, graph, prices, replays(scenario), missing)};
+      return {workloads_.of(scenario).workload, answers_of(scenario, graph, prices, names, replays(scenario), missing)};
     } catch (const std::exception& error) {
       throw std::runtime_error(fmt::format("{}: {}", whose, error.what()));
     }
@@ -73,7 +74,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   const TimedWorkload& timed = workloads_.of(scenario);
   const StepGraph graph = graph_of(scenario);
   const ClusterPrices& prices = prices_.of(scenario.cluster);
-  AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, replays(scenario), missing)},
+  AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, names, replays(scenario), missing)},
                     graph,
                     {},
                     {},
@@ -84,7 +85,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   if (!missing || missing->empty()) {
     all.exchange = summarise(scenario, graph, prices);
     const Answers& own = all.own.answers;
-    if (bands_ == Bands::made)
+    if (details_ == Details::made)
       all.band = error_band(scenario, graph, prices, own.equations ? std::optional(own.equations->step) : std::nullopt,
                             own.shown().step, sides_);
   }

@@ -25,14 +25,14 @@ struct PointAnswer {
   std::string reason;
 };
 
-/// Whether reports have an error band (models/equation/error_band.hpp). A band takes two more evaluations, so a search
-/// that reads none leaves it out.
-enum class Bands { made, left_out };
+/// Whether reports have an error band (models/equation/error_band.hpp) and the names of critical tasks. A band takes two
+/// more evaluations, and the names take memory, so a search that reads neither leaves them out.
+enum class Details { made, left_out };
 
 /// Keeps workloads and prices that points share. Not thread-safe.
 class PointAnswerer {
  public:
-  explicit PointAnswerer(Bands bands = Bands::made) : bands_(bands) {}
+  explicit PointAnswerer(Details details = Details::made) : details_(details) {}
 
   /// The result of the replay of one of the point's scenarios; null if it was not replayed.
   using Replays = std::function<const ReplayAnswer*(const Scenario&)>;
@@ -47,7 +47,7 @@ class PointAnswerer {
  private:
   PointReport report(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
 
-  Bands bands_;
+  Details details_;
   TimedWorkloads workloads_;
   SidedWorkloads sides_;
   RecentPrices prices_;

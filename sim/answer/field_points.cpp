@@ -106,6 +106,17 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
+FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) const {
+  Study study = study_;
+  for (StudyPoint& point : study.points) {
+    change(point.scenario);
+    std::for_each(point.phases.begin(), point.phases.end(), change);
+  }
+  std::vector<double> grid;
+  for (const auto& [text, value] : grid_) grid.push_back(value);
+  return {std::move(study), field_, grid, file_, baselines_, jobs_, progress_};
+}
+
 void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
   const std::vector<PointReport> reports = ask(study_);
   metric_ = &choose(reports);
@@ -161,11 +172,15 @@ void FieldPoints::know(const Wanted& wanted) {
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
   Report report = answer_whole_study(study, jobs_, progress_, &answerer_);
+  const Notes none, *before = &none;  // a point's notes are often those of the point before it
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     const std::optional<Note> memory = stepcast::memory_note(point);
     for (const Note& note : point.notes)
-      if (note != memory && told_.insert(without_numbers(note.text)).second) notes_.push_back(note);
+      if (note != memory && std::find(before->begin(), before->end(), note) == before->end() &&
+          told_.insert(without_numbers(note.text)).second)
+        notes_.push_back(note);
+    before = &point.notes;
   }
   return std::move(report.points);
 }

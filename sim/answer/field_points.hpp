@@ -52,6 +52,10 @@ class FieldPoints {
   FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
               PointProgress progress);
 
+  /// The same points, each with a change of all its scenarios but the baseline's.
+  /// @pre nothing has been answered, and points keep no baselines
+  [[nodiscard]] FieldPoints changed(const std::function<void(Scenario&)>& change) const;
+
   /// The study's points without their coordinate on the field: points that differ in the field alone are one.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
   /// The name of the field's axis.
@@ -96,7 +100,7 @@ class FieldPoints {
   bool baselines_;
   int jobs_;
   PointProgress progress_;
-  PointAnswerer answerer_{Bands::left_out};
+  PointAnswerer answerer_{Details::left_out};
   std::unique_ptr<Expander> expander_;
   std::map<std::shared_ptr<const WorkloadTable>, std::shared_ptr<const Json>> workloads_;  ///< as documents
   std::string axis_;

@@ -83,7 +83,7 @@ struct FieldStudy {
 FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
                       Baselines baselines) {
   Study study = load(options.study, {values_of(field, field.pointer, grid)});
-  if (options.tells_notes) print_notes(options.study, study);
+  print_notes(options.study, study);
   Study first = study;
   FieldPoints points = read_option("--along", [&] {
     return FieldPoints(std::move(study), field, grid, source_of(options.study), baselines == Baselines::kept,

@@ -18,7 +18,6 @@ struct AlongOptions {
   std::string along, csv, json;
   std::optional<std::size_t> grid;
   int jobs = 1;
-  bool tells_notes = true;  ///< the study's, on standard error
 };
 
 /// The study, --along, --grid, --set, --point, --evaluator, --csv, --json and --jobs.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -152,33 +153,29 @@ class Crossing {
   std::vector<std::vector<std::size_t>> contestants_;  ///< for each situation, the points of its alternatives
 };
 
-/// The answer with kernels composed of a framework's operations, below the one with fused kernels.
-void show_slow_kernels(CrossoverOptions options, const Invocation& invocation) {
-  options.study = with_slow_kernels(options.study);
-  options.csv = options.json = "";
-  options.tells_notes = false;
-  print_result(fmt::format("\nwith compressors' kernels {} times as slow, as composed of a framework's operations\n",
-                           kComposedSlowdown));
-  search_along(options, invocation, Baselines::dropped,
-               [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
-                 Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
-                 found.notes.clear();  // the answer above has them
-                 return SearchResult{to_text(found), "", {}};
-               });
+/// The answer with kernels composed of a framework's operations, to stand below the one with fused kernels.
+std::string slow_end(const CrossoverOptions& options, FieldPoints slow, const Study& study, const Field& field,
+                     const std::vector<double>& grid) {
+  Crossovers found = Crossing(options, std::move(slow)).find(study, field, grid);
+  found.notes.clear();  // the answer above has them
+  return fmt::format("\nwith compressors' kernels {} times as slow, as composed of a framework's operations\n{}",
+                     kComposedSlowdown, to_text(found));
 }
 
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
-  bool has_two_ends = false;
+  const bool is_read_by_program = options.csv == "-" || options.json == "-";
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
-    has_two_ends = may_have_slow_kernels(study) && field.pointer != "/codec/slowdown";
+    std::optional<FieldPoints> slow;
+    if (!is_read_by_program && options.study.file != "-" && may_have_slow_kernels(study) &&
+        field.pointer != "/codec/slowdown")
+      slow = points.changed(slow_down_kernels);
     const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
-    return SearchResult{to_text(found), to_csv(found),
+    std::string table = to_text(found);
+    if (slow) table += slow_end(options, *std::move(slow), study, field, grid);
+    return SearchResult{std::move(table), to_csv(found),
                         [found](const Json& manifest) { return crossover_document(found, manifest); }};
   };
-  const int exit_code = search_along(options, invocation, Baselines::dropped, search);
-  const bool is_read_by_program = options.csv == "-" || options.json == "-";
-  if (has_two_ends && !is_read_by_program && options.study.file != "-") show_slow_kernels(options, invocation);
-  return exit_code;
+  return search_along(options, invocation, Baselines::dropped, search);
 }
 
 }  // namespace

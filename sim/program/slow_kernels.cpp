@@ -11,6 +11,15 @@
 #include "sim/program/point_progress.hpp"
 
 namespace stepcast {
+namespace {
+
+/// The options with kernels of that slowness.
+StudyOptions with_slow_kernels(StudyOptions options) {
+  options.sets.push_back(fmt::format("/codec/slowdown={}", kComposedSlowdown));
+  return options;
+}
+
+}  // namespace
 
 bool may_have_slow_kernels(const Study& study) {
   const auto is_plain = [](const StudyPoint& point) { return point.scenario.codec.slowdown == 1; };
@@ -24,10 +33,7 @@ bool may_have_slow_kernels(const Study& study) {
          std::any_of(study.points.begin(), study.points.end(), prices_kernels);
 }
 
-StudyOptions with_slow_kernels(StudyOptions options) {
-  options.sets.push_back(fmt::format("/codec/slowdown={}", kComposedSlowdown));
-  return options;
-}
+void slow_down_kernels(Scenario& scenario) { scenario.codec.slowdown = kComposedSlowdown; }
 
 void add_slow_kernels(const StudyOptions& options, const Study& study, int jobs, Report& report) {
   const auto is_unmeasured = [](const PointReport& point) {

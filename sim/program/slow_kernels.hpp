@@ -16,8 +16,8 @@ inline constexpr int kComposedSlowdown = 20;
 /// Whether some point compresses by kernels that nobody measured, and none says how slow they are.
 bool may_have_slow_kernels(const Study& study);
 
-/// The options with kernels of that slowness.
-StudyOptions with_slow_kernels(StudyOptions options);
+/// Gives the scenario kernels of that slowness.
+void slow_down_kernels(Scenario& scenario);
 
 /// Adds "with kernels 20 times as slow: none is the fastest everywhere", the study's answer at the other end, to the
 /// notes on the report's answer. Adds nothing if no point of the report has unmeasured kernels that take time, if a

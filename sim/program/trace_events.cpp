@@ -102,7 +102,7 @@ class EventWriter {
   void slices() {
     for (const TaskEvent& task : tasks_) {
       if (!(task.end > task.start)) continue;
-      add(task.start, {{"name", task.task},
+      add(task.start, {{"name", task.task.text()},
                        {"cat", name_of(task.phase)},
                        {"ph", "X"},
                        {"ts", micro(task.start)},

@@ -40,7 +40,8 @@ struct TaskEvent {
   int participant = 0;  ///< rank of the worker or number of the shard; in a folded replay, the first of its class
   TaskId id = 0;
   StreamId stream_id = 0;
-  std::string_view stream, task;
+  std::string_view stream;
+  TaskName task;
   Phase phase = Phase::forward;
   int step = 0;
   double start = 0.0, end = 0.0;  ///< seconds; without the time before, spent waiting for others

@@ -157,9 +157,9 @@ TEST_CASE("passes that exchange nothing are two tasks, however many") {
   const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{});
   const StepGraph graph = build_step_graph(scenario, accumulating(simple_workload(30_ms, 60_ms, 2_ms, 100_MB), 5));
   REQUIRE(graph.tasks.size() == 6);
-  CHECK(graph.tasks[0].name == "forward of 4 passes");
-  CHECK(graph.tasks[1].name == "backward of 4 passes");
-  CHECK(graph.tasks[2].name == "forward");
+  CHECK(graph.tasks[0].name.text() == "forward of 4 passes");
+  CHECK(graph.tasks[1].name.text() == "backward of 4 passes");
+  CHECK(graph.tasks[2].name.text() == "forward");
   CHECK(graph.micro_batches == 5);
   // Jitter is drawn for each micro-batch: 0 to 3, then 4, to which all belongs that is done once.
   CHECK(graph.tasks[1].micro_batch == 3);

@@ -219,7 +219,8 @@ TEST_CASE("with two hops, later kernels take turns with back-propagation") {
       matrices(5));
   std::vector<std::string> order;
   for (const Task& task : graph.tasks)
-    if (std::holds_alternative<ComputeWork>(task.work) && task.phase != Phase::forward) order.push_back(task.name);
+    if (std::holds_alternative<ComputeWork>(task.work) && task.phase != Phase::forward)
+      order.push_back(task.name.text());
   CHECK(order == std::vector<std::string>{"backward 1/5",
                                           "encode inner 1/5",  //
                                           "backward 2/5",

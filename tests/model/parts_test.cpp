@@ -275,7 +275,7 @@ TEST_CASE("two stages of a part by priority: the second one goes with the part's
   workload.gradients[1].dims = {2, 250000};
   std::vector<std::string> messages;
   for (const Task& task : build_step_graph(scenario, workload).tasks)
-    if (task.phase == Phase::exchange) messages.push_back(task.name);
+    if (task.phase == Phase::exchange) messages.push_back(task.name.text());
   // From 30: the last layer's P of 4 MB, to 70. Both the first layer's P and the last layer's Q are ready then.
   CHECK(messages == std::vector<std::string>{"all-reduce 1/2", "all-reduce 2/2", "all-reduce 2/2", "all-reduce 1/2"});
 }

@@ -294,7 +294,7 @@ TEST_CASE("co-located shards: those that hold different tensors serve side by si
       build_step_graph(scenario, workload_of(10_ms, {{2e6, 0}, {2e6, 0}, {2e6, 0.009}}, 0_s, 12_ms));
   std::string order;
   for (const Task& task : graph.tasks)
-    if (task.phase == Phase::exchange) order += task.name + ", ";
+    if (task.phase == Phase::exchange) order += task.name.text() + ", ";
   CHECK(order == "push 1/3, push 2/3, pull 1/3, pull 2/3, push 3/3, pull 3/3, ");
 }
 
@@ -329,7 +329,7 @@ TEST_CASE("asynchronous servers are refused, with the remedy") {
     for (const std::string name : {"push, shard 0", "serve, shard 0", "pull, shard 0"}) {
       INFO(name);
       CHECK(std::any_of(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.name == name; }));
-      CHECK(std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& t) { return t.name == name; }));
+      CHECK(std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& t) { return t.name.text() == name; }));
     }
     CHECK_THROWS_AS(evaluate(graph, scenario.cluster), ModelError);
     CHECK_THROWS_WITH(evaluate(graph, scenario.cluster), ContainsSubstring("--evaluator replay"));
