@@ -37,6 +37,17 @@ inline bool uses_servers(const Strategy& strategy) {
       strategy);
 }
 
+/// Whether servers serve workers one by one, and none waits for all others.
+inline bool is_one_by_one(const Strategy& strategy) {
+  return std::visit(
+      [](const auto& x) {
+        if constexpr (requires { x.consistency; })
+          return x.consistency == Consistency::asynchronous || x.consistency == Consistency::stale_synchronous;
+        else return false;
+      },
+      strategy);
+}
+
 /// Whether it counts a worker's steps from one exchange to the next.
 inline bool counts_steps(const Strategy& strategy) {
   return std::visit(

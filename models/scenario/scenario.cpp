@@ -3,21 +3,19 @@
 #include <filesystem>
 
 #include "models/part/host_costs.hpp"
+#include "models/part/strategy_parts.hpp"
 #include "models/scenario/part_json.hpp"
 
 namespace stepcast {
 
 bool begins_by_chance(const Scenario& scenario) {
-  const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  if (!servers || scenario.cluster.jitter.cv > 0) return false;
-  if (servers->consistency != Consistency::asynchronous && servers->consistency != Consistency::stale_synchronous)
-    return false;
-  return scenario.cluster.workers > workers_that_begin_together(scenario);
+  return is_one_by_one(scenario.strategy) && scenario.cluster.jitter.cv == 0 &&
+         scenario.cluster.workers > workers_that_begin_together(scenario);
 }
 
 int workers_that_begin_together(const Scenario& scenario) {
-  const auto* servers = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  return servers && servers->sum_in_machine ? host_costs(scenario.cluster).workers_of_machine : 1;
+  const int machine = host_costs(scenario.cluster).workers_of_machine;
+  return sums_in_machines(scenario.strategy, scenario.cluster.workers, machine) ? machine : 1;
 }
 
 bool is_plot_file(const std::string& path) {

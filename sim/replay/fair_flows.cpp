@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace stepcast {
 
@@ -27,7 +28,9 @@ void FairFlows::end_flows() {
     // A wait of no time would last for ever.
     else if (const double wait = next - now(); wait > 0) started_->acquire_timeout(wait);
     while (!started_->would_block()) started_->acquire();  // those that start at the same time
-    for (const RunningFlows::Id id : flows_.end(now())) std::exchange(carrying_[id], nullptr)->notify();
+    std::vector<Track*> ended;
+    for (const RunningFlows::Id id : flows_.end(now())) ended.push_back(std::exchange(carrying_[id], nullptr));
+    for (Track* track : ended) track->notify();  // others go on meanwhile, and start flows with these numbers
   }
 }
 
