@@ -65,7 +65,9 @@ class Bench:
         self.stepcast, self.plain_loop, self.smpi_allreduce = programs
         self.work, self.quick, self.rows = work, quick, []
         self.peers = PEERS[:-1] if quick else PEERS
-        self.environment = {"STEPCAST_SCENARIOS": str(ROOT / "scenarios"), **os.environ, "XDG_CACHE_HOME": work}
+        # No answers of earlier runs, but matplotlib's list of fonts, which takes a second.
+        fonts = os.environ.get("MPLCONFIGDIR") or os.path.expanduser("~/.cache/matplotlib")
+        self.environment = {"STEPCAST_SCENARIOS": str(ROOT / "scenarios"), **os.environ, "XDG_CACHE_HOME": work, "MPLCONFIGDIR": fonts}
         print(f"{'case':44} {'way':10} {'workers':>8} {'CPU s':>8} {'MiB':>7} "
               f"{'limit':>14} {'ratio':>7} {'beside':10} {'step':>12} {'difference':>10}")
 
