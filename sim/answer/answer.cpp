@@ -120,7 +120,7 @@ class Engine {
     if (task.question != kNone) {
       const Scenario& scenario = *plan_.questions[task.question].scenario;
       const StepGraph graph = answerer().graph_of(scenario);
-      return answer(ReplayJob{&scenario, &graph, task.run}).dump();
+      return pack_json(answer(ReplayJob{&scenario, &graph, task.run}));
     }
     for (const std::size_t at : task.block) put_frame(packed, *packed_answer(at));
     return packed;
@@ -159,7 +159,7 @@ class Engine {
     ReplayAnswer& its_answer = answers_[task.question];
     ++count_.runs_ended;
     Runs& runs = runs_[task.question];
-    if (answer.error.empty()) runs.answers.push_back({task.run, Json::parse(answer.bytes)});
+    if (answer.error.empty()) runs.answers.push_back({task.run, unpack_json(answer.bytes)});
     else if (runs.error.empty()) runs.error = answer.is_model_error ? answer.error : "replay failed: " + answer.error;
     if (++runs.ended < runs_of(*question.scenario)) return;
     if (runs.error.empty()) {

@@ -142,14 +142,22 @@ ChildAnswer ProcessPool::finish(Child& child) {
   return {child.task, "", std::move(text), kind == kModelError, 0};
 }
 
+std::string pack_json(const Json& value) {
+  std::string packed;
+  Json::to_cbor(value, packed);
+  return packed;
+}
+
+Json unpack_json(std::string_view packed) { return Json::from_cbor(packed.begin(), packed.end()); }
+
 std::vector<ChildResult> run_in_processes(std::size_t count, int jobs, const std::function<Json(std::size_t)>& work) {
   std::vector<ChildResult> results(count);
   ProcessPool pool(jobs);
   std::size_t next = 0;
   while (next < count || !pool.empty()) {
-    for (; next < count && !pool.full(); ++next) pool.start(next, [&] { return work(next).dump(); });
+    for (; next < count && !pool.full(); ++next) pool.start(next, [&] { return pack_json(work(next)); });
     for (ChildAnswer& answer : pool.wait(-1))
-      results[answer.task] = {answer.error.empty() ? Json::parse(answer.bytes) : Json(), std::move(answer.error),
+      results[answer.task] = {answer.error.empty() ? unpack_json(answer.bytes) : Json(), std::move(answer.error),
                               answer.is_model_error};
   }
   return results;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -54,6 +55,10 @@ class ProcessPool {
   std::size_t jobs_;
   std::vector<Child> running_;
 };
+
+/// A value on its way from a process, as CBOR (RFC 8949). A million numbers as text would take a second.
+std::string pack_json(const Json& value);
+Json unpack_json(std::string_view packed);
 
 /// The answer of a child in run_in_processes: as ChildAnswer, with a value for the bytes.
 struct ChildResult {
