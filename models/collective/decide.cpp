@@ -92,13 +92,13 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
     if (best && one.low > best_time * (1 + kRounding)) break;
     Seconds time = times.time(one.call);
     if (candidates.has_open_segments(one.call)) {
-      const Seconds limit_now = std::min(time, best_time);
       const bool in_powers = one.call.algorithm->algorithm == Algorithm::nccl_tree;
       one.call = with_best_segments(one.call, time, candidates.most_segments(one.call),
                                     in_powers ? std::span<const int>(kPowers) : std::span<const int>(kFine),
-                                    [&](const CollectiveCall& call, Seconds /*limit*/) {
-                                      const Seconds low = times.bounds(call, limit_now).low;
-                                      return low > limit_now ? low : times.time(call);
+                                    [&](const CollectiveCall& call, Seconds least) {
+                                      const Seconds most = std::min(least, best_time);
+                                      const Seconds low = times.bounds(call, most).low;
+                                      return low > most ? low : times.time(call);
                                     });
       time = times.time(one.call);
     }

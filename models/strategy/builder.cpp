@@ -174,7 +174,6 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
                           const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
-    if (encode[i] == Seconds{}) return after;
     return add_kernels(graph, codec, TaskName("encode", i, parts.size()), Phase::encode, encode[i], after);
   };
   BackPropagation tasks(graph, compute, input, buckets, slowdown);
@@ -211,9 +210,8 @@ std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vect
                                const std::vector<TaskId>& exchanged, const char* name) {
   std::vector<TaskId> done;
   for (std::size_t i = 0; i < exchanged.size(); ++i)
-    done.push_back(decode[i] == Seconds{} ? exchanged[i]
-                                          : add_kernels(graph, codec, TaskName(name, i, exchanged.size()),
-                                                        Phase::decode, decode[i], exchanged[i]));
+    done.push_back(
+        add_kernels(graph, codec, TaskName(name, i, exchanged.size()), Phase::decode, decode[i], exchanged[i]));
   return done;
 }
 

@@ -259,8 +259,7 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
                  std::size_t s, Seconds negotiation, TaskId ready, TaskId end) {
   const CodedStage& stage = parts[i].stages[s];
   const auto compute = [&](const char* name, Phase phase, Seconds time) {
-    if (s > 0 && time > Seconds{})
-      ready = add_kernels(graph, codec, TaskName(name, i, parts.size()), phase, time, ready);
+    if (s > 0) ready = add_kernels(graph, codec, TaskName(name, i, parts.size()), phase, time, ready);
   };
   compute("decode and add", Phase::decode, stage.sum);
   compute(s > 0 && parts[i].stages[s - 1].inside && !stage.inside ? "encode" : "encode again", Phase::encode,

@@ -41,7 +41,7 @@ class PointAnswerer {
   /// neither report nor reason. Without it, they are replayed now, in separate processes
   PointAnswer answer(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
 
-  /// The scenario's step graph. What earlier points have priced is not priced again.
+  /// The scenario's step graph, by the prices kept from earlier points.
   StepGraph graph_of(const Scenario& scenario);
 
  private:

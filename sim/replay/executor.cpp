@@ -7,12 +7,25 @@
 #include "sim/replay/participants.hpp"
 
 namespace stepcast {
+namespace {
+
+/// The first step of a worker begins before this: within a step's computing, or at 0 without chance.
+Seconds latest_begin(const Scenario& scenario, const StepGraph& graph) {
+  Seconds computing{};
+  if (!begins_by_chance(scenario)) return computing;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<ComputeWork>(&task.work)) computing += work->duration;
+  return computing;
+}
+
+}  // namespace
 
 Executor::Executor(SimulatedCluster& simulated, const Scenario& scenario, const StepGraph& graph, int run)
     : simulated_(simulated),
       scenario_(scenario),
       graph_(graph),
       run_(run),
+      latest_begin_(latest_begin(scenario, graph)),
       collectives_(simulated, scenario.cluster, graph),
       exchanges_(simulated, scenario.cluster, graph),
       servers_(simulated, scenario.cluster, graph),
@@ -58,12 +71,9 @@ double Executor::compute(Seconds duration, int worker, TaskId task, int step) co
 }
 
 double Executor::first_begin(int worker) const {
-  if (!begins_by_chance(scenario_)) return 0.0;
-  Seconds computing{};
-  for (const Task& task : graph_.tasks)
-    if (const auto* work = std::get_if<ComputeWork>(&task.work)) computing += work->duration;
-  return computing.si() *
-         begin_by_chance(scenario_.evaluation.seed, run_, worker / workers_that_begin_together(scenario_));
+  if (latest_begin_ == Seconds{}) return 0.0;
+  const int together = workers_that_begin_together(scenario_);
+  return latest_begin_.si() * begin_by_chance(scenario_.evaluation.seed, run_, worker / together);
 }
 
 /// The mean jitter factor of the micro-batches that a task belongs to.

@@ -36,6 +36,7 @@ class Executor {
   const Scenario& scenario_;
   const StepGraph& graph_;
   int run_;
+  Seconds latest_begin_;
   CollectiveRounds collectives_;
   DirectExchanges exchanges_;
   AsynchronousServers servers_;
