@@ -50,7 +50,7 @@ def save(figure, path):
     if path.suffix not in SUFFIXES:
         raise CannotDraw(f"the picture {path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:], dpi=130, bbox_inches="tight", pad_inches=0.12, metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure.savefig(drawn, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
     write_whole(path, drawn.getvalue())
 
 

@@ -10,7 +10,6 @@ from pictures.quantities import field_and_value, field_text, number_of
 from pictures.report import CannotDraw, Report
 
 MOST_BARS = 60  # of a breakdown; a larger study shows its largest values alone
-EDGE = 0.12  # inches around a picture
 MOST_SVG = 500_000  # bytes; a larger picture is a PNG
 
 KINDS = {"lines": "Lines", "bars": "Bars", "heatmap": "A heat map", "breakdown": "Stacked bars", "winners": "A map of who is best"}
@@ -62,7 +61,7 @@ def image_of(document, kind, told=""):
         figure = plot_report.draw(report, asked)
     except CannotDraw as error:
         return NoImage(heading_of(kind, "Picture"), str(error))
-    inches = figure.get_tightbbox().width + 2 * EDGE
+    inches = figure.get_figwidth()
     address = encoded(figure)
     plt.close(figure)
     return Image(heading, address, round(inches * 96), alt_text(picture), told)
@@ -102,5 +101,5 @@ def encoded(figure):
 
 def saved(figure, form, **more):
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=form, dpi=130, bbox_inches="tight", pad_inches=EDGE, **more)
+    figure.savefig(drawn, format=form, **more)
     return drawn.getvalue()

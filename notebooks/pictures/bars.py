@@ -160,7 +160,8 @@ class Limits:
 
 def move_texts(figure, panels):
     """Texts that a limit would run through stand to its right; a limit told at the edge joins a text in its way."""
-    figure.canvas.draw()
+    style.lay_out(figure)
+    has_moved = False
     for axes, _ in panels:
         marks = [line.get_window_extent() for line in axes.get_lines() if len(line.get_xdata())]
         for text in (artist for artist in axes.texts if isinstance(artist, Annotation)):
@@ -168,7 +169,11 @@ def move_texts(figure, panels):
             hit = next((m for m in marks if box.x0 - 2 <= m.x0 <= box.x1 + 2 and m.y0 < box.y1 and m.y1 > box.y0), None)
             if hit:
                 text.xy = (axes.transData.inverted().transform((hit.x0, 0))[0], text.xy[1])
+                has_moved = True
             for told in [t for t in axes.texts if not isinstance(t, Annotation)]:
                 if told.get_window_extent().overlaps(text.get_window_extent()):
                     text.set_text(f"{text.get_text()}, {told.get_text()}")
                     told.remove()
+                    has_moved = True
+    if has_moved:
+        style.lay_out(figure)

@@ -31,6 +31,7 @@ def draw(report, picture):
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _, shown="" if alike else own_unit: with_unit(digits(x), shown)))
     words = "time per sample of a worker" if share is share_of_samples else Quantity("step_time_s").words
     style.label_outside(grid, f"{words} ({unit})" if alike else words, field_text(picture.x or "scenario"), ticks="y")
+    style.lay_out(figure)
     style.frame(figure, report, picture, legend, [] if alike else ["each panel has its own scale"])
     return figure
 

@@ -114,12 +114,15 @@ def scale_y(panels, values, picture):
 
 def thin_ticks(figure, panels):
     """Leaves out labels along x that would run into the one before."""
-    figure.canvas.draw()
+    style.lay_out(figure)
     end, kept = -math.inf, []
-    for tick in panels[-1].get_xticklabels():  # the last panel has its labels
-        box = tick.get_window_extent()
-        if tick.get_text() and box.x0 > end + 3:
+    labels = panels[-1].get_xticklabels()  # the last panel has its labels
+    for label in labels:
+        box = label.get_window_extent()
+        if label.get_text() and box.x0 > end + 3:
             end = box.x1
-            kept.append(tick.get_position()[0])
-    for axes in panels:
-        axes.xaxis.set_major_locator(FixedLocator(kept))
+            kept.append(label.get_position()[0])
+    if len(kept) < len(labels):
+        for axes in panels:
+            axes.xaxis.set_major_locator(FixedLocator(kept))
+        style.lay_out(figure)

@@ -30,6 +30,7 @@ def draw_heat_map(report, picture):
     for share, text in ((0.0, "0 %"), (0.5, "50 %"), (1.0, f"100 % of the best at this {field_text(picture.x)}")):
         legend.add_text(Patch(facecolor=COLOURS(share)), text)
     legend.add_text(Patch(facecolor="none", edgecolor=style.VERMILION, linewidth=2), "within 0.5 % of the best")
+    style.lay_out(figure)
     style.frame(figure, report, picture, legend, [picture.quantity.label(unit)])
     return figure
 
@@ -93,6 +94,7 @@ def draw_winners(report, picture):
             axes.text(*place, f"{value_text(point[picture.series])}\n{picture.quantity.text(point[name])}", ha="center", va="center", fontsize=8.5)
         set_cells(axes, columns, rows, upwards=True)
     style.label_outside(grid, field_text(picture.x), field_text(picture.rows) if picture.rows else "", ticks="both" if picture.rows else "x")
+    style.lay_out(figure)
     style.frame(figure, report, picture, None)
     return figure
 

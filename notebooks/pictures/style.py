@@ -1,7 +1,9 @@
 """How all pictures look: colours, hatches, the grid of panels, and what stands above and below it."""
 from figures import plt
 
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox, BboxTransformFrom
 
 from pictures.quantities import field_and_value, field_text, value_text
 from pictures.report import groups
@@ -13,6 +15,8 @@ LINES = [(BLUE, "o", "-"), (VERMILION, "s", "--"), (GREEN, "^", "-."), (ORANGE, 
          (PURPLE, "P", "-."), (BLACK, "X", "-"), ("#8A7A00", "*", "--")]
 # Fills of bars: neighbours differ in lightness, and in hatching.
 FILLS = [(BLUE, ""), (ORANGE, "///"), (SKY, ""), (VERMILION, "..."), (YELLOW, "xx"), (GREEN, ""), (PURPLE, "\\\\\\"), ("#999999", "")]
+DPI = 130
+EDGE = 0.12  # inches around a picture
 LIMIT = {"color": "#444444", "linestyle": ":", "linewidth": 1.4}
 
 plt.rcParams.update({"font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9, "hatch.linewidth": 0.5, "svg.fonttype": "none",
@@ -51,12 +55,11 @@ def make_panels(report, picture, size, most_columns=3):
     if columns > most_columns or len(panels) % columns:
         columns = 2 if len(panels) == 4 else min(len(panels), most_columns)
     rows = -(-len(panels) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.06)
+    figure, grid = plt.subplots(rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, dpi=DPI)
     drawn = []
     for axes, (key, members) in zip(grid.flat, panels.items()):
         if picture.panels:
-            axes.set_title(panel_title(picture.panels, key), loc="left")
+            axes.set_title(panel_title(picture.panels, key), loc="left", y=1)
         drawn.append((axes, members))
     for axes in list(grid.flat)[len(panels):]:
         axes.set_visible(False)
@@ -136,38 +139,60 @@ def subtitle_of(report, picture):
     return parts
 
 
+def lay_out(figure):
+    """Gives panels the room that their texts leave. As the figure's engine it would be done again at each drawing."""
+    ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06).execute(figure)
+
+
 def frame(figure, report, picture, legend, told=()):
-    """The question above the panels, the legend below them. `told`: more for the line below the question."""
-    figure.canvas.draw()
-    figure.set_layout_engine("none")
-    box = figure.get_tightbbox()
-    width, height = figure.get_size_inches()
-    left, wide = box.x0 / width, max(box.width, 5.5)
-    bottom, top = box.y0 / height, box.y1 / height
+    """The question above the panels, which are laid out, and the legend below them. `told`: more for the line below the question.
+    The figure gets the picture's size. Saving it then needs no other drawing that finds the size out."""
+    panels = Bbox.union([axes.get_tightbbox() for axes in figure.axes if axes.get_visible()])
+    width, height = figure.bbox.size
+    left, wide = panels.x0 / width, max(panels.width, 5.5 * figure.dpi)
+    boxes = [panels]
     if legend and legend.all():
-        add_legend(figure, legend, (left, bottom - 0.08 / height), wide)
-    small = add_text(figure, "; ".join([*subtitle_of(report, picture), *told]), left, top + 0.08 / height, wide, fontsize=8.5, color="#444444")
-    top = small.get_window_extent().y1 / figure.bbox.height
+        boxes.append(add_legend(figure, legend, (left, (panels.y0 - 0.08 * figure.dpi) / height), wide))
+    boxes.append(add_text(figure, "; ".join([*subtitle_of(report, picture), *told]), left, (panels.y1 + 0.08 * figure.dpi) / height, wide, fontsize=8.5, color="#444444"))
     if report.description:
-        add_text(figure, report.description, left, top + 0.05 / height, wide, fontsize=11)
+        boxes.append(add_text(figure, report.description, left, (boxes[-1].y1 + 0.05 * figure.dpi) / height, wide, fontsize=11))
+    crop(figure, Bbox.union(boxes).padded(EDGE * figure.dpi))
+
+
+def crop(figure, box):
+    """The figure becomes this part of itself. `box`: in pixels."""
+    inside = BboxTransformFrom(box)
+    places = [(axes, axes.get_window_extent().transformed(inside)) for axes in figure.axes]
+    texts = [(text, inside.transform(figure.transFigure.transform(text.get_position()))) for text in figure.texts]
+    legends = [(legend, inside.transform(legend.get_bbox_to_anchor().p0)) for legend in figure.legends]
+    figure.set_size_inches(box.size / figure.dpi)
+    for axes, place in places:
+        axes.set_position(place)
+    for text, place in texts:
+        text.set_position(place)
+    for legend, place in legends:
+        legend.set_bbox_to_anchor(place)
 
 
 def add_text(figure, text, x, y, wide, **style):
-    """Lines of at most `wide` inches, upwards from y."""
+    """Lines of at most `wide` pixels, upwards from y.
+    @returns  their box"""
     drawn = figure.text(x, y, text, ha="left", va="bottom", **style)
     characters = len(text)
-    while drawn.get_window_extent().width > wide * figure.dpi and characters > 20:
+    while (box := drawn.get_window_extent()).width > wide and characters > 20:
         characters = int(characters * 0.95)
         drawn.set_text("\n".join(wrap_words(text, characters)))
-    return drawn
+    return box
 
 
 def add_legend(figure, legend, place, wide):
-    """In as many columns as fit."""
+    """In as many columns as fit.
+    @returns  its box"""
     entries = legend.all()
     for columns in range(min(len(entries), 6), 0, -1):
         drawn = figure.legend(entries.values(), entries.keys(), loc="upper left", bbox_to_anchor=place, ncol=columns, frameon=False,
                               borderaxespad=0, borderpad=0, handlelength=2.8, title=legend.title(), alignment="left", fontsize=9)
-        if columns == 1 or drawn.get_window_extent().width <= wide * figure.dpi:
-            return
+        box = drawn.get_window_extent()
+        if columns == 1 or box.width <= wide:
+            return box
         drawn.remove()

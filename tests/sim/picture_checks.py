@@ -1,5 +1,4 @@
 """What every picture must hold, by the extents that matplotlib's renderer gives."""
-from matplotlib.transforms import Affine2D
 
 
 def texts_of(figure):
@@ -32,7 +31,7 @@ def faults(figure):
     """Each in a line; none where all is well."""
     figure.canvas.draw()
     found = [(text, text.get_window_extent()) for text in texts_of(figure)]
-    saved = figure.get_tightbbox().transformed(Affine2D().scale(figure.dpi))
+    saved = figure.bbox
     told = []
     for i, (text, box) in enumerate(found):
         if box.x0 < saved.x0 - 1 or box.x1 > saved.x1 + 1 or box.y0 < saved.y0 - 1 or box.y1 > saved.y1 + 1:
