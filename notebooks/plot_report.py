@@ -16,6 +16,7 @@ from pictures.choice import KINDS, Asked, choose  # noqa: E402
 from pictures.report import CannotDraw, read  # noqa: E402
 
 SUFFIXES = (".png", ".svg", ".pdf")
+SAVED = {".png": {"pil_kwargs": {"compress_level": 3}}, ".svg": {"metadata": {"Date": None}}}  # level 6 takes longer, for 4 % fewer bytes
 DRAW = {"lines": lines.draw, "bars": bars.draw, "heatmap": maps.draw_heat_map, "breakdown": breakdown.draw, "winners": maps.draw_winners}
 
 
@@ -50,7 +51,7 @@ def save(figure, path):
     if path.suffix not in SUFFIXES:
         raise CannotDraw(f"the picture {path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure.savefig(drawn, format=path.suffix[1:], **SAVED.get(path.suffix, {}))
     write_whole(path, drawn.getvalue())
 
 
