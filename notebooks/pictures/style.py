@@ -59,7 +59,7 @@ def make_panels(report, picture, size, most_columns=3):
     drawn = []
     for axes, (key, members) in zip(grid.flat, panels.items()):
         if picture.panels:
-            axes.set_title(panel_title(picture.panels, key), loc="left", y=1)
+            axes.set_title(panel_title(picture.panels, key), loc="left", y=1)  # a given place: matplotlib looks for no ticks above
         drawn.append((axes, members))
     for axes in list(grid.flat)[len(panels):]:
         axes.set_visible(False)
