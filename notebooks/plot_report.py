@@ -86,4 +86,4 @@ def main(arguments):
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-    os._exit(0)  # a sixth of the time is freeing matplotlib's objects one by one
+    os._exit(0)  # nothing is left to write, and freeing matplotlib's objects one by one takes its time

@@ -302,7 +302,7 @@ void Fabric::number(Route& route, std::size_t from) {
   }
 }
 
-Fabric::Fabric(const Cluster& cluster, int dedicated_shards) {
+Fabric::Fabric(const Cluster& cluster, int dedicated_shards) : limits_(cluster) {
   std::visit(Maker{*this, cluster, cluster.workers + dedicated_shards}, cluster.topology);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/part/cluster.hpp"
+#include "models/part/connections.hpp"
 
 namespace stepcast {
 
@@ -45,6 +46,10 @@ class Fabric {
     if (link_at_) number(route, before);
   }
 
+  /// The most bandwidth that a message from one host to another can have, whatever its links have; infinity without
+  /// limit.
+  [[nodiscard]] BytesPerSecond limit(int from, int to) const { return limits_.of(from, to); }
+
   /// The latency of a route, or of a part of one.
   [[nodiscard]] Seconds latency(std::span<const int> hops) const {
     Seconds sum{};
@@ -56,6 +61,7 @@ class Fabric {
   struct Maker;
   void number(Route& route, std::size_t from);
 
+  MessageLimits limits_;
   std::vector<OneWay> links_;
   /// Appends positions in the topology if link_at_ describes them, else link numbers.
   std::function<void(int, int, Route&)> append_;

@@ -1,6 +1,7 @@
 #include "models/fabric/flow_system.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -49,6 +50,7 @@ class Folder {
       folded.quotient.flows.push_back({{}, delay(f), system_.flows[f].from == system_.flows[f].to});
     }
     add_links(flow_number, partition, folded.quotient);
+    add_limits(folded);
     return folded;
   }
 
@@ -69,6 +71,14 @@ class Folder {
 
   [[nodiscard]] std::size_t first_hop(std::size_t f) const { return f == 0 ? 0 : last_hop_[f - 1]; }
   [[nodiscard]] BytesPerSecond bandwidth(int link) const { return fabric_.links()[at(link)].bandwidth; }
+
+  /// The limit of a flow if it is below its links' bandwidths; infinity otherwise.
+  [[nodiscard]] BytesPerSecond limit(std::size_t f) const {
+    const BytesPerSecond most = fabric_.limit(system_.flows[f].from, system_.flows[f].to);
+    for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+      if (bandwidth(hops_[h]) <= most) return BytesPerSecond(std::numeric_limits<double>::infinity());
+    return most;
+  }
 
   [[nodiscard]] Seconds delay(std::size_t f) const {
     if (!system_.latencies.empty()) return system_.latencies[f];
@@ -103,7 +113,7 @@ class Folder {
       double demand = 0.0;
       for (std::size_t i = first[at(link)]; i < first[at(link) + 1] && demand <= bandwidth(link).si(); ++i) {
         const auto [f, hop] = crossings[i];
-        double rate = std::numeric_limits<double>::infinity();
+        double rate = fabric_.limit(system_.flows[f].from, system_.flows[f].to).si();
         for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
           if (hops_[h] != link && !is_idle_[at(hops_[h])]) rate = std::min(rate, bandwidth(hops_[h]).si());
         const int of_one_link = system_.flows[f].size / link_size(f, hop);
@@ -118,8 +128,8 @@ class Folder {
     for (std::size_t f = 0; f < system_.flows.size(); ++f) {
       const FlowSystem::Flow& flow = system_.flows[f];
       add_node(Kind::flow,
-               number(flow_colours_,
-                      std::array{flow.colour[0], flow.colour[1], delay(f).si(), flow.from == flow.to ? 1.0 : 0.0}),
+               number(flow_colours_, std::array{flow.colour[0], flow.colour[1], delay(f).si(),
+                                                flow.from == flow.to ? 1.0 : 0.0, limit(f).si()}),
                flow.size);
     }
     for (std::size_t f = 0; f < system_.flows.size(); ++f) {
@@ -179,6 +189,17 @@ class Folder {
     }
   }
 
+  /// A flow's limit is a link of its own.
+  void add_limits(FoldedFlows& folded) const {
+    Quotient& quotient = folded.quotient;
+    for (std::size_t f = 0; f < quotient.flows.size(); ++f) {
+      const BytesPerSecond most = limit(folded.flow[f]);
+      if (!std::isfinite(most.si())) continue;
+      quotient.flows[f].links.emplace_back(static_cast<int>(quotient.links.size()), 1);
+      quotient.links.push_back(most);
+    }
+  }
+
   const FlowSystem& system_;
   Fabric& fabric_;
   LabelledGraph graph_;
@@ -190,7 +211,7 @@ class Folder {
   std::vector<int> links_;              ///< by node: link of the fabric, or -1
   std::vector<std::size_t> link_node_;  ///< by link of the fabric
   std::map<std::vector<double>, int> participant_colours_;
-  std::map<std::array<double, 4>, int> flow_colours_;
+  std::map<std::array<double, 5>, int> flow_colours_;
   std::map<double, int> link_colours_;
 };
 

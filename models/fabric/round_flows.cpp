@@ -47,6 +47,7 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Del
   };
   std::vector<Load> loads;  // by link
   std::vector<double> latencies(round.size());
+  const auto limit = [&](const Message& message) { return fabric.limit(message.from, message.to).si(); };
   LastRoute last(fabric);
   for (std::size_t i = 0; i < round.size(); ++i) {
     const Message& message = round[i];
@@ -60,6 +61,7 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Del
       load.blocks += message.slice.count;
       load.first = std::min(load.first, latency);
     }
+    load_ = std::max(load_, message.slice.count / limit(message));
   }
   const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
   if (goes_around) {
@@ -81,9 +83,16 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Del
     if (loads[link].blocks > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].blocks > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding) &&
-        (decisive_link_ < 0 || loads[link].first > first_)) {
+        (is_undecided() || loads[link].first > first_)) {
       first_ = loads[link].first;
       decisive_link_ = static_cast<int>(link);
+    }
+  for (std::size_t i = 0; i < round.size() && load_ > 0; ++i)
+    if (round[i].slice.count / limit(round[i]) >= load_ * (1 - kRounding) &&
+        (is_undecided() || latencies[i] > first_)) {
+      first_ = latencies[i];
+      decisive_link_ = -1;
+      decisive_message_ = i;
     }
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
@@ -116,7 +125,8 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fab
   }
   std::set<FairFlow> found;
   for (std::size_t i = 0; i < round.size(); ++i) {
-    FairFlow flow{std::vector<double>(number_of(i) + 1), latencies[i]};
+    const double alone = round[i].slice.count / fabric.limit(round[i].from, round[i].to).si();
+    FairFlow flow{std::vector<double>(number_of(i) + 1, alone), latencies[i]};
     for (const int hop : last.of(round[i]))
       for (std::size_t k = 0; k < flow.slowness.size(); ++k)
         flow.slowness[k] = std::max(

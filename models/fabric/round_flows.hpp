@@ -2,6 +2,8 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "models/collective/schedule.hpp"
@@ -25,6 +27,8 @@ enum class Delays {
 ///
 ///     least   max(α, max over l of (shortest latency on l + b_l / B_l))     the bytes of l must pass it
 ///     most    max over flows f of (latency of f + bytes of f · max over its l of n_l / B_l)
+///
+/// A message whose connections limit it (part/connections.hpp) counts as a link of its own, with that bandwidth.
 ///
 /// α is the longest latency. `most` holds since a max-min fair flow is never slower than the fair share of its fullest
 /// link. It is taken for the shortest latency first. Flows of that latency have ended by then, so from then on n_l
@@ -59,10 +63,13 @@ class RoundFlows {
   [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
   /// Whether both bounds are the same.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// A link that decides the closed form: it is the most loaded one, and its messages have the longest latency. These
+  /// A link that decides the closed form, or -1: it is the most loaded one, and its messages have the longest latency. These
   /// messages alone take as long as the round: each has its share of this link, and meets no more on its other links.
   /// @pre is_closed()
   [[nodiscard]] int decisive_link() const { return decisive_link_; }
+  /// The message whose own connections decide it, if no link does.
+  /// @pre is_closed() and decisive_link() < 0
+  [[nodiscard]] std::size_t decisive_message() const { return *decisive_message_; }
   /// The lower bound and the upper bound for any sharing of the links.
   [[nodiscard]] Seconds least(Bytes block) const;
   [[nodiscard]] Seconds most(Bytes block) const;
@@ -77,6 +84,7 @@ class RoundFlows {
 
  private:
   [[nodiscard]] double followed(double block) const;
+  [[nodiscard]] bool is_undecided() const { return decisive_link_ < 0 && !decisive_message_; }
 
   Quotient quotient_;              ///< flows in order of latency
   std::vector<double> blocks_;     ///< blocks of its flows
@@ -87,6 +95,7 @@ class RoundFlows {
   double first_ = 0.0;    ///< the shortest latency on the most loaded link
   double load_ = 0.0;     ///< seconds per byte of a block on the most loaded link
   int decisive_link_ = -1;
+  std::optional<std::size_t> decisive_message_;
   /// A flow at its fair share of its fullest link.
   struct FairFlow {
     /// [k]: seconds per byte of a block while only flows of the k-th shortest latency or longer run; up to its own.

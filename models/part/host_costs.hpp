@@ -17,8 +17,10 @@ struct HostCosts {
   /// The cost of a message between two ranks; 0 within a rank.
   [[nodiscard]] SecondsPerByte of(int a, int b) const {
     if (a == b) return {};
-    const bool same = a < workers && b < workers && a / workers_of_machine == b / workers_of_machine;
-    return same ? inside : between;
+    return share_machine(a, b) ? inside : between;
+  }
+  [[nodiscard]] bool share_machine(int a, int b) const {
+    return a == b || (a < workers && b < workers && a / workers_of_machine == b / workers_of_machine);
   }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
   /// Whether messages among workers are of both classes, and these differ.

@@ -5,18 +5,29 @@
 //   h    time that a host takes to copy one byte in or out (TCP):        host_cost, to or from another machine
 //                                                                        inner_host_cost, inside a machine
 //   s    bytes of a slice; a message is copied and sent in slices        slice
+//   c    bandwidth of one connection between machines (a TCP stream)     connection_bandwidth
+//   k    connections that share a message between machines               connections
 //   o    time to begin a collective, beyond the cluster's                operation_cost
+//   C    time between two looks at ready gradients                       cycle
 //   ν    time to agree on a collective, beside the one before            negotiation_cost
 //   G    time of an all-gather beyond its messages, each doubling of p   gather_cost
 //   g    time of each byte that a worker gets in an all-gather           gather_byte_cost
+//   u    time of each byte that a collective sums                        sum_byte_cost
+//   m    bytes of a collective beyond which g and u add nothing          byte_cost_limit
 //   γ_o  factor on backward while exchanges run beside it                backward_slowdown
+//
+// A message between machines has at most k·c of the links' bandwidth. Messages that share a link have their fair shares
+// of it, and no more than k·c each.
 //
 // Collectives overlap copies, wire and delays of slices (price/round_pace.hpp). Exchanges with servers and neighbours
 // copy whole messages.
 //
+// With a cycle, an all-reduce of gradients begins at the first look that finds them ready: C, 2C, 3C... after backward
+// began (strategy/looks.hpp).
+//
 // Workers agree on collectives one after the other, each once its data are ready and while earlier ones have the links.
-// A collective takes o longer, and an all-gather of n bytes G·log2(p) + g·n·(p-1)/p more. Reductions take no such time:
-// libraries fuse them.
+// A collective takes o longer. An all-gather of n bytes takes G·log2(p) + g·min(n, m)·(p-1)/p more, and a sum of n bytes
+// takes u·min(n, m) more.
 #pragma once
 
 #include <optional>
@@ -51,10 +62,15 @@ struct Stack {
   SecondsPerByte host_cost{};
   SecondsPerByte inner_host_cost{};
   std::optional<Bytes> slice{};
+  std::optional<BytesPerSecond> connection_bandwidth{};
+  int connections = 1;
   Seconds operation_cost{};
+  std::optional<Seconds> cycle{};
   Seconds negotiation_cost{};
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
+  SecondsPerByte sum_byte_cost{};
+  std::optional<Bytes> byte_cost_limit{};
   double backward_slowdown = 1.0;
   double spread = 0.0;
   Shared<std::vector<Strategy>> strategies{};  ///< with defaults, which a scenario's strategy already has
@@ -70,8 +86,19 @@ struct Stack {
                "s: a collective's messages are copied and sent in slices, and the next round begins with the first; "
                "null: each message whole, one round after the other",
                positive);
+    v.optional("connection_bandwidth", x.connection_bandwidth,
+               "c: bandwidth of one connection between machines, such as a TCP stream of a cloud; null: no limit",
+               positive);
+    v.optional("connections", x.connections,
+               "k: connections that share a message between machines, which has k·c at most", between(1, 1024));
     v.optional("operation_cost", x.operation_cost,
                "o: time of each collective beyond its messages and the cluster's collective_cost", non_negative);
+    v.optional(
+        "cycle", x.cycle,
+        "C: time between two looks at gradients that are ready, counted from the begin of the backward pass. A "
+        "look's gradients form buckets up to bucket_cap, as Horovod fuses them, and their all-reduces begin with "
+        "it; null: each begins as soon as its bucket is ready",
+        positive);
     v.optional("negotiation_cost", x.negotiation_cost,
                "ν: time in which workers agree on a collective of gradients, after the one before is agreed on and "
                "while it is carried out; servers and sharded state have none",
@@ -80,6 +107,11 @@ struct Stack {
                "G: time of an all-gather beyond its messages, for each doubling of the workers", non_negative);
     v.optional("gather_byte_cost", x.gather_byte_cost, "g: time of each byte that a worker gets in an all-gather",
                non_negative);
+    v.optional("sum_byte_cost", x.sum_byte_cost, "u: time of each byte of a collective that sums, beyond its messages",
+               non_negative);
+    v.optional("byte_cost_limit", x.byte_cost_limit,
+               "m: bytes of a collective beyond which gather_byte_cost and sum_byte_cost add nothing; null: no limit",
+               positive);
     v.optional(
         "backward_slowdown", x.backward_slowdown,
         "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",

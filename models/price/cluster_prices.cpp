@@ -40,8 +40,7 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
 
 bool ClusterPrices::are_routed(const Neighbours& neighbours) const {
   constexpr std::int64_t kMost = 1 << 21;  // messages; routing them takes one or two seconds
-  return !is_plain_star(ideal_) && !std::holds_alternative<SimGridXml>(ideal_.topology) && ideal_.workers > 1 &&
-         message_count(neighbours, ideal_.workers) <= kMost;
+  return routes_are_known(ideal_) && ideal_.workers > 1 && message_count(neighbours, ideal_.workers) <= kMost;
 }
 
 const RoundFlows& ClusterPrices::flows_of(const Neighbours& neighbours) const {
@@ -75,8 +74,9 @@ bool ClusterPrices::neighbours_are_exact(const Neighbours& neighbours) const {
   const bool alike = workers_are_alike(ideal_), star = direct_prices_are_exact(ideal_);
   if (unlike_steps(neighbours, p) > 1) return alike && star;
   if (star) return alike || is_regular(neighbours, p);
-  const bool adds = costs.any() || ideal_.reduction_cost > SecondsPerByte{};
-  return alike && (!adds || is_regular(neighbours, p)) && are_routed(neighbours) && flows_of(neighbours).is_closed();
+  const bool adds = costs.any() || ideal_.reduction_cost > SecondsPerByte{}, regular = is_regular(neighbours, p);
+  if (!alike || (adds && !regular) || !are_routed(neighbours) || !flows_of(neighbours).is_closed()) return false;
+  return flows_of(neighbours).decisive_link() >= 0 || (is_plain_star(ideal_) && regular);
 }
 
 }  // namespace stepcast

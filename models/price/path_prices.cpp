@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/fabric/machines.hpp"
+#include "models/part/connections.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 
@@ -108,12 +109,16 @@ Prices collective_prices(const Cluster& cluster) {
     if (!std::holds_alternative<Star>(cluster.topology))
       neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }
+  if (const auto limit = connections_limit(cluster))
+    for (PathPrice* path : {&neighbour, &far, &inner})
+      if (path != &inner || costs.workers_of_machine == 1) path->beta = std::max(path->beta, inverse(*limit));
   ring = {mean_latency(cluster).value_or(neighbour.alpha), neighbour.beta};
   return prices;
 }
 
 bool direct_prices_are_exact(const Cluster& cluster) {
-  return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport);
+  return is_plain_star(cluster) && !connections_limit(cluster) &&
+         std::holds_alternative<IdealTransport>(cluster.transport);
 }
 
 bool rounds_overlap(const Cluster& cluster) {

@@ -13,13 +13,15 @@ namespace stepcast {
 /// paths. The far path has g flows over k NICs. In racks of m machines with oversubscription o, the uplink carries one
 /// flow, or m·g. Racks of m hosts: one flow over the uplink (with the bandwidth of m/o links), or m. Fat tree, torus,
 /// dragonfly: no contention inside the fabric, and the latency of the longest minimal route. With links that differ
-/// between groups, the slowest link counts: a collective waits for it in every round.
+/// between groups, the slowest link counts: a collective waits for it in every round. Messages between machines have no
+/// more bandwidth than their connections, each as if it were alone.
 Prices collective_prices(const Cluster& cluster);
 
 /// Whether a stack's slices make rounds overlap (round_pace.hpp). Counts of whole collectives do not price this.
 bool rounds_overlap(const Cluster& cluster);
 
-/// Whether collective_prices is exact (star with equal links, ideal transport, no slices) or an estimate.
+/// Whether collective_prices is exact (star with equal links, ideal transport, no slices, no limit by connections) or an
+/// estimate.
 bool prices_are_exact(const Cluster& cluster);
 
 /// The same for exchanges with servers and neighbours, which have no rounds.

@@ -6,6 +6,7 @@
 
 #include "models/collective/ring_latencies.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/connections.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/price/best_link.hpp"
 #include "models/price/path_prices.hpp"
@@ -23,6 +24,7 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   cluster.protocols.clear();
   cluster.collective_cost += protocol.setup;
   cluster.link = scaled(cluster.link, protocol);
+  if (auto& connection = cluster.stack.connection_bandwidth) *connection *= protocol.bandwidth_factor;
   for (WorkerGroup& group : cluster.groups) {
     if (group.bandwidth) *group.bandwidth *= protocol.bandwidth_factor;
     if (group.latency) *group.latency *= protocol.latency_factor;
@@ -49,7 +51,8 @@ int take_blocks(Round& round) {
 }  // namespace
 
 bool routes_are_known(const Cluster& cluster) {
-  return (!is_plain_star(cluster) || rounds_overlap(cluster)) && !std::holds_alternative<SimGridXml>(cluster.topology);
+  return (!is_plain_star(cluster) || rounds_overlap(cluster) || connections_limit(cluster)) &&
+         !std::holds_alternative<SimGridXml>(cluster.topology);
 }
 
 ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol, Cache& cache)
@@ -201,8 +204,8 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
   if (const auto known = cache_.prices.find(key); known != cache_.prices.end()) return known->second;
   Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
-  if (is_plain_star(cluster_) && !rounds_overlap(cluster_)) found.slack = Seconds{};
-  else if (is_routed(call)) found = by_routes(call, terms);
+  if (is_routed(call)) found = by_routes(call, terms);
+  else if (is_plain_star(cluster_) && !knows_routes_) found.slack = Seconds{};
   if (cache_.prices.size() == Cache::kMostPrices) cache_.prices.clear();
   return cache_.prices.emplace(key, found).first->second;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/fabric/machines.hpp"
+#include "models/part/connections.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_copies.hpp"
@@ -132,7 +133,12 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
       std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
   const RoundFlows* followed =
       all.empty() || !alike ? nullptr : flows(exchange, static_cast<int>(shard_bytes.size()), co_located);
-  if (!followed) return cost;
+  if (!followed) {
+    const auto limit = connections_limit(cluster_);
+    if (limit && !all.empty())
+      cost.bandwidth = std::max(cost.bandwidth, *std::max_element(shard_bytes.begin(), shard_bytes.end()) / *limit);
+    return cost;
+  }
   const RoundFlows::Duration time = followed->duration(shard_bytes.front());
   cost.latency = time.latency;
   cost.bandwidth = time.bandwidth;
@@ -151,7 +157,7 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   const auto* racks = std::get_if<Racks>(&cluster.topology);
   const int machines = nodes ? (p - 1) / nodes->gpus_per_node + 1 + (co_located ? 0 : shards) : 0;
   if ((!nodes && !racks) || uplinks_matter(cluster, machines) || !links_are_alike(cluster) ||
-      !std::holds_alternative<IdealTransport>(cluster.transport))
+      connections_limit(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport))
     return false;
 
   const std::vector<Branch> all = branches(cluster, shards, co_located);

@@ -25,7 +25,8 @@ namespace stepcast {
 ///
 /// The terms may not give the time under fair sharing. For equal shards, all messages then follow their routes
 /// together, like those of a round (fabric/round_flows.hpp). This applies to unequal links, fat trees, tori and
-/// dragonflies. It also applies to nodes and racks without shard_terms_are_exact.
+/// dragonflies. It also applies to nodes and racks without shard_terms_are_exact, and if connections limit messages
+/// (part/connections.hpp).
 ///
 /// Writes to its cache, so it is not thread-safe.
 class ShardPrices {

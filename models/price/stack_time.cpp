@@ -1,5 +1,6 @@
 #include "models/price/stack_time.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace stepcast {
@@ -8,9 +9,13 @@ StackTime stack_time(const Stack& stack, const CollectiveCall& call, int workers
   const double p = call.among.size(workers);
   if (p < 2) return {};
   StackTime time{.operation = stack.operation_cost};
+  const Operation operation = call.algorithm->operation;
+  const Bytes bytes = std::min(call.bytes, stack.byte_cost_limit.value_or(call.bytes));
+  if (operation == Operation::all_reduce || operation == Operation::reduce_scatter)
+    time.operation += bytes * stack.sum_byte_cost;
   const bool gathers = stack.gather_cost > Seconds{} || stack.gather_byte_cost > SecondsPerByte{};
-  if (gathers && call.algorithm->operation == Operation::all_gather)
-    time.gathering = stack.gather_cost * std::log2(p) + call.bytes * ((p - 1) / p) * stack.gather_byte_cost;
+  if (gathers && operation == Operation::all_gather)
+    time.gathering = stack.gather_cost * std::log2(p) + bytes * ((p - 1) / p) * stack.gather_byte_cost;
   return time;
 }
 

@@ -7,8 +7,8 @@
 namespace stepcast {
 
 struct StackTime {
-  Seconds operation{};  ///< o
-  Seconds gathering{};  ///< G·log2(p) + g·n·(p-1)/p for an all-gather of n bytes
+  Seconds operation{};  ///< o, and u·min(n, m) for a sum of n bytes
+  Seconds gathering{};  ///< G·log2(p) + g·min(n, m)·(p-1)/p for an all-gather of n bytes
   [[nodiscard]] Seconds total() const { return operation + gathering; }
 };
 

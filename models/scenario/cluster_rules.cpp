@@ -21,6 +21,7 @@ class ClusterChecker {
   void run() {
     topology();
     groups();
+    stack();
     protocols();
     algorithms();
     switches();
@@ -115,6 +116,13 @@ class ClusterChecker {
             "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
+  }
+
+  void stack() {
+    const Cluster& c = s_.cluster;
+    if (c.stack.connection_bandwidth && std::holds_alternative<SimGridXml>(c.topology))
+      fault("/stack/connection_bandwidth", "a limit with topology simgrid-xml",
+            "null: the platform file has its links");
   }
 
   void protocols() {

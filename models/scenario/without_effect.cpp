@@ -235,6 +235,23 @@ std::string negotiation_cost(const Scenario& s) {
   return unless(agrees, fmt::format("strategy {} does not negotiate", kind_of(s.strategy)));
 }
 
+/// The looks of a cycle are of all-reduces alone.
+std::string cycle(const Scenario& s) {
+  const auto* all_reduce = strategy_of<AllReduceStrategy>(s);
+  if (!all_reduce) return fmt::format("strategy {} waits for no cycle", kind_of(s.strategy));
+  if (all_reduce->exchange.priority) return "parts with priority wait for no cycle";
+  if (s.cluster.workers == 1) return "a single worker exchanges nothing";
+  return unless(summed_workers(s) == 1, "gradients are summed inside machines as soon as they are ready");
+}
+std::string connections(const Scenario& s) {
+  return unless(s.cluster.stack.connection_bandwidth.has_value(), "connection_bandwidth is null");
+}
+std::string byte_cost_limit(const Scenario& s) {
+  const Stack& stack = s.cluster.stack;
+  return unless(stack.gather_byte_cost > SecondsPerByte{} || stack.sum_byte_cost > SecondsPerByte{},
+                "gather_byte_cost and sum_byte_cost are 0");
+}
+
 std::string unless_graph(const Scenario& s, NeighbourGraph graph) {
   const auto* gossip = strategy_of<GossipStrategy>(s);
   return !gossip || gossip->graph == graph ? "" : fmt::format("graph is {}", name_of(gossip->graph));
@@ -341,6 +358,9 @@ constexpr std::array kFields = {
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/stack/gather_cost", of_gathers},
     SometimesField{"/stack/negotiation_cost", negotiation_cost},
+    SometimesField{"/stack/cycle", cycle},
+    SometimesField{"/stack/connections", connections},
+    SometimesField{"/stack/byte_cost_limit", byte_cost_limit},
     SometimesField{"/strategy/exchange/partition", of_parts},
     SometimesField{"/stack/gather_byte_cost", of_gathers},
     SometimesField{"/codec/device", codec_device},

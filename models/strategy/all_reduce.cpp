@@ -7,6 +7,9 @@
 // the first H - 1 of H steps only compute and update. With codec scope machines, sums inside machines come before the
 // first encoding (machine_sums.hpp).
 //
+// With a stack's cycle, buckets wait for the look that finds them (looks.hpp); those with `priority`, or summed inside
+// machines first, do not.
+//
 // With `partition`, a bucket is encoded and exchanged in parts. With `priority`, the first layers' parts go first among
 // those that are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or
 // its negotiation, whichever is longer. Later stages of a part are encoded after back-propagation. The next step's
@@ -19,6 +22,7 @@
 #include "models/strategy/carrier_choice.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "models/strategy/exchange_price.hpp"
+#include "models/strategy/looks.hpp"
 #include "models/strategy/machine_sums.hpp"
 #include "models/strategy/parts.hpp"
 
@@ -118,6 +122,29 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   return graph;
 }
 
+/// The buckets that one look finds are apart from those of the next one, if exchanges begin during back-propagation.
+std::vector<Bucket> buckets_of(const GraphInput& input, const Exchange& exchange, bool overlap) {
+  const auto cycle = input.cycle();
+  if (!cycle || !overlap) return make_buckets(input.workload, exchange);
+  return make_buckets(input.workload, exchange,
+                      [&](Seconds time) { return look_at(time * slowdown_of(overlap, input.cluster), *cycle); });
+}
+
+/// Adds the first messages of each part, each with the look that finds it.
+std::vector<TaskId> add_when_found(StepGraph& graph, StreamId communication, StreamId codec, const GraphInput& input,
+                                   const PartExchanges& coded, const BackwardPass& backward, TaskId forward,
+                                   bool overlap) {
+  const std::vector<Seconds> ends = ends_of_computing(graph, forward + 1);
+  const std::vector<TaskId> looks =
+      add_looks(graph, *input.cycle(), times_of_parts(backward, ends, overlap), overlap ? forward : backward.end,
+                overlap ? Seconds{} : ends[backward.end]);
+  std::vector<TaskId> sent;
+  for (std::size_t i = 0; i < coded.size(); ++i)
+    sent.push_back(
+        add_stage(graph, communication, codec, coded, i, 0, input.negotiation(), backward.ready[i], looks[i]));
+  return sent;
+}
+
 StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input, Carrier carrier) {
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
@@ -125,7 +152,7 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   const StreamId codec = add_codec_stream(graph, compute, input);
   const Exchange& exchange = strategy.exchange;
   const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
-  const std::vector<Bucket> buckets = make_buckets(input.workload, exchange);
+  const std::vector<Bucket> buckets = buckets_of(input, exchange, overlap);
   const std::vector<BucketPart> parts = parts_of(buckets, exchange.partition);
   const PartExchanges coded = exchanges(graph, input, buckets, parts, strategy, carrier);
   constexpr std::size_t kOthers = 8;  // tasks of the whole step
@@ -136,6 +163,7 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
                            ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first.front()
                            : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
+  const auto last_forward = static_cast<TaskId>(graph.tasks.size()) - 1;
   const double slowdown = slowdown_of(overlap, input.cluster);
   std::vector<TaskId> exchanged;
   if (!coded.empty() && coded[0].sum) {
@@ -155,8 +183,12 @@ StepGraph by_carrier(const AllReduceStrategy& strategy, const GraphInput& input,
   } else {
     const BackwardPass backward =
         add_backward(graph, compute, codec, input, buckets, slowdown, parts, first_encodes(coded));
-    exchanged = add_exchanges(graph, communication, codec, coded, input.negotiation(), backward.ready,
-                              overlap ? kNoTask : backward.end);
+    const bool looks = input.cycle().has_value();
+    exchanged =
+        add_exchanges(graph, communication, codec, coded, input.negotiation(),
+                      looks ? add_when_found(graph, communication, codec, input, coded, backward, last_forward, overlap)
+                            : backward.ready,
+                      overlap ? kNoTask : backward.end, looks ? 1 : 0);
   }
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;

@@ -38,6 +38,10 @@ struct GraphInput {
   [[nodiscard]] const Compressor& compressor() const { return methods.front().compressor; }
   /// ν of a collective; a single worker has nobody to agree with.
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
+  /// C, unless a single worker exchanges nothing.
+  [[nodiscard]] std::optional<Seconds> cycle() const {
+    return cluster.workers > 1 ? cluster.stack.cycle : std::nullopt;
+  }
   /// g: the workers that add up their gradients before they compress the sum, or have the same parameters. Each
   /// compresses its share.
   [[nodiscard]] int summed_workers() const {

@@ -84,12 +84,17 @@ Workload make_workload(const WorkloadTable& table) {
   return workload;
 }
 
-std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange) {
+std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange,
+                                 const std::function<int(Seconds)>& look) {
   if (exchange.grouping == Grouping::whole_model)
     return {{0, workload.gradients.size(), workload.gradient_bytes, workload.backward}};
   std::vector<Bucket> buckets;
   bool open = false;
+  Seconds time{};
   for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
+    const Seconds before = time;
+    time += workload.gradients[i].gap;
+    if (open && look && look(time) > look(before)) open = false;
     if (!open) buckets.push_back({i, i, {}, {}});
     Bucket& bucket = buckets.back();
     bucket.last = i + 1;

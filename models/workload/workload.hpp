@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,7 +69,11 @@ struct Bucket {
 /// reaches its cap. The first bucket has a smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2). Per
 /// block, a bucket holds consecutive tensors of one block (blocks.hpp), or consecutive ones without a block. A whole
 /// model is one bucket, complete at the end of backward.
-std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
+///
+/// @param look  by the time since backward began, the number of the look that finds a tensor (strategy/looks.hpp). A
+///              bucket then closes before one that a later look finds. Empty: none
+std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange,
+                                 const std::function<int(Seconds)>& look = {});
 
 /// Cuts the gradients into `segments` buckets of equal bytes. Each is ready when
 /// its last tensor is. A tensor across a cut is in the ranges of both sides. A

@@ -64,32 +64,41 @@ inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u:
 inline void set_gateway(s4u::NetZone* zone, RouterPoint gateway) { zone->set_gateway(gateway); }
 
 using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
+/// Makes a link on the ways out of a host or switch; empty: there is none.
+using LinkMaker = std::function<s4u::Link*(s4u::NetZone*)>;
 
+inline std::function<s4u::Link*(s4u::NetZone*, const std::vector<unsigned long>&, unsigned long)> link_callback(
+    const LinkMaker& make) {
+  return [make](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long) { return make(zone); };
+}
 inline s4u::NetZone* torus(s4u::Engine& engine, const std::vector<unsigned long>& dimensions, double bandwidth,
-                           double latency, const HostMaker& make) {
+                           double latency, const HostMaker& make, const LinkMaker& limiter) {
   auto* zone = engine.get_netzone_root()->add_netzone_torus("cluster", dimensions, bandwidth, latency,
                                                             s4u::Link::SharingPolicy::SPLITDUPLEX);
   zone->set_host_cb(
       [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+  if (limiter) zone->set_limiter_cb(link_callback(limiter));
   return zone;
 }
 inline s4u::NetZone* fat_tree(s4u::Engine& engine, const std::vector<unsigned>& down, const std::vector<unsigned>& up,
                               const std::vector<unsigned>& parallel, double bandwidth, double latency,
-                              const HostMaker& make) {
+                              const HostMaker& make, const LinkMaker& limiter) {
   auto* zone =
       engine.get_netzone_root()->add_netzone_fatTree("cluster", static_cast<unsigned>(down.size()), down, up, parallel,
                                                      bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
   zone->set_host_cb(
       [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+  if (limiter) zone->set_limiter_cb(link_callback(limiter));
   return zone;
 }
 using Counted = std::pair<unsigned, unsigned>;
 inline s4u::NetZone* dragonfly(s4u::Engine& engine, Counted groups, Counted chassis, Counted routers, unsigned hosts,
-                               double bandwidth, double latency, const HostMaker& make) {
+                               double bandwidth, double latency, const HostMaker& make, const LinkMaker& limiter) {
   auto* zone = engine.get_netzone_root()->add_netzone_dragonfly("cluster", groups, chassis, routers, hosts, bandwidth,
                                                                 latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
   zone->set_host_cb(
       [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+  if (limiter) zone->set_limiter_cb(link_callback(limiter));
   return zone;
 }
 template <class F>
@@ -142,27 +151,33 @@ inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gatew
 }
 
 using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
+/// Makes a link on the ways out of a host or switch; empty: there is none.
+using LinkMaker = std::function<s4u::Link*(s4u::NetZone*)>;
 
-inline s4u::ClusterCallbacks host_callback(const HostMaker& make) {
-  return s4u::ClusterCallbacks([make](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
+inline s4u::ClusterCallbacks callbacks(const HostMaker& make, const LinkMaker& limiter) {
+  const auto host = [make](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
     return std::pair<RouterPoint, RouterPoint>(make(zone, id)->get_netpoint(), nullptr);
-  });
+  };
+  if (!limiter) return s4u::ClusterCallbacks(host);
+  return {host, {}, [limiter](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long) {
+            return limiter(zone);
+          }};
 }
 inline s4u::NetZone* torus(s4u::Engine&, const std::vector<unsigned long>& dimensions, double bandwidth, double latency,
-                           const HostMaker& make) {
-  return s4u::create_torus_zone("cluster", nullptr, dimensions, host_callback(make), bandwidth, latency,
+                           const HostMaker& make, const LinkMaker& limiter) {
+  return s4u::create_torus_zone("cluster", nullptr, dimensions, callbacks(make, limiter), bandwidth, latency,
                                 s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
 inline s4u::NetZone* fat_tree(s4u::Engine&, const std::vector<unsigned>& down, const std::vector<unsigned>& up,
                               const std::vector<unsigned>& parallel, double bandwidth, double latency,
-                              const HostMaker& make) {
+                              const HostMaker& make, const LinkMaker& limiter) {
   return s4u::create_fatTree_zone("cluster", nullptr, {static_cast<unsigned>(down.size()), down, up, parallel},
-                                  host_callback(make), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+                                  callbacks(make, limiter), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
 using Counted = std::pair<unsigned, unsigned>;
 inline s4u::NetZone* dragonfly(s4u::Engine&, Counted groups, Counted chassis, Counted routers, unsigned hosts,
-                               double bandwidth, double latency, const HostMaker& make) {
-  return s4u::create_dragonfly_zone("cluster", nullptr, {groups, chassis, routers, hosts}, host_callback(make),
+                               double bandwidth, double latency, const HostMaker& make, const LinkMaker& limiter) {
+  return s4u::create_dragonfly_zone("cluster", nullptr, {groups, chassis, routers, hosts}, callbacks(make, limiter),
                                     bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
 template <class F>

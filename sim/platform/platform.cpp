@@ -10,6 +10,7 @@
 #include "models/describe/json.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/connections.hpp"
 #include "models/scenario/cluster_rules.hpp"
 #include "sim/platform/platform_file.hpp"
 
@@ -23,7 +24,11 @@ double units(BytesPerSecond bandwidth) { return bandwidth.si() * kUnitsPerByte; 
 class Builder {
  public:
   Builder(s4u::Engine& engine, const Cluster& cluster, int dedicated_shards)
-      : engine_(engine), cluster_(cluster), specs_(cluster), hosts_(cluster.workers + dedicated_shards) {}
+      : engine_(engine),
+        cluster_(cluster),
+        specs_(cluster),
+        connections_(connections_limit(cluster)),
+        hosts_(cluster.workers + dedicated_shards) {}
 
   Platform build() {
     check_size();
@@ -61,10 +66,24 @@ class Builder {
   }
 
   /// Adds a host with its own cable to the star zone's switch.
-  void add_star_host(s4u::NetZone* zone, int rank, const Link& link) {
+  /// @param inside  links between host and cable
+  void add_star_host(s4u::NetZone* zone, int rank, const Link& link, sg::Route inside = {}) {
     auto* host = add_host(zone, rank);
-    sg::connect_host(zone, host,
-                     {sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0))});
+    inside.push_back(sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0)));
+    sg::connect_host(zone, host, inside);
+  }
+  /// A host that is a machine of its own.
+  void add_machine_on_star(s4u::NetZone* zone, int rank) {
+    add_star_host(zone, rank, specs_.of(rank).link,
+                  connections_ ? sg::Route{s4u::LinkInRoute(add_connections(zone))} : sg::Route{});
+  }
+
+  /// The connections of a machine: a FATPIPE, of which each flow may have all. Each machine has its own, since SimGrid's
+  /// solver visits all flows of a FATPIPE.
+  s4u::Link* add_connections(s4u::NetZone* zone) {
+    auto* link = sg::add_link(zone, fmt::format("connections-{}", machines_++), units(*connections_));
+    link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    return link;
   }
 
   /// SimGrid needs a link in every route. This one is free and never contended. A FATPIPE link would mean the same. But
@@ -90,7 +109,7 @@ class Builder {
 
   void make(const Star&) {
     auto* zone = sg::root_star(engine_, "cluster");
-    for (int rank = 0; rank < hosts_; ++rank) add_star_host(zone, rank, specs_.of(rank).link);
+    for (int rank = 0; rank < hosts_; ++rank) add_machine_on_star(zone, rank);
     zone->seal();
   }
 
@@ -101,7 +120,7 @@ class Builder {
       const std::string rack = fmt::format("rack-{}", first / racks.hosts_per_rack);
       const Branch branch = add_branch(root, rack);
       for (int rank = first; rank < std::min(hosts_, first + racks.hosts_per_rack); ++rank)
-        add_star_host(branch.zone, rank, specs_.of(rank).link);
+        add_machine_on_star(branch.zone, rank);
       branch.zone->seal();
       sg::connect_zone(root, branch.zone, branch.router,
                        {sg::outward(add_cable(root, rack + "-uplink", uplink, racks.uplink_latency / 2.0))});
@@ -177,7 +196,8 @@ class Builder {
                           {free_link(zone, fmt::format("{}-inside-{}-{}", label, a, b))});
     sg::set_gateway(zone, exit.router);
     zone->seal();
-    sg::connect_zone(root, zone, exit.router, {free_link(root, label + "-way-out")});
+    sg::connect_zone(root, zone, exit.router,
+                     {connections_ ? s4u::LinkInRoute(add_connections(root)) : free_link(root, label + "-way-out")});
   }
 
   /// SimGrid's own zones number their hosts. This maker names our hosts by that number.
@@ -188,12 +208,16 @@ class Builder {
       return host;
     };
   }
+  [[nodiscard]] sg::LinkMaker connections_maker() {
+    if (!connections_) return {};
+    return [this](s4u::NetZone* zone) { return add_connections(zone); };
+  }
   [[nodiscard]] double cable_latency() const { return cluster_.link.latency.si() / 2.0; }
 
   void make(const FatTree& t) {
     const auto counts = [](const std::vector<int>& v) { return std::vector<unsigned>(v.begin(), v.end()); };
     sg::fat_tree(engine_, counts(t.down), counts(t.up), counts(t.parallel), units(cluster_.link.bandwidth),
-                 cable_latency(), host_maker())
+                 cable_latency(), host_maker(), connections_maker())
         ->seal();
   }
 
@@ -203,7 +227,8 @@ class Builder {
     std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions),
                  [](int size) { return size > 1; });
     if (dimensions.empty()) dimensions.push_back(1);
-    sg::torus(engine_, dimensions, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+    sg::torus(engine_, dimensions, units(cluster_.link.bandwidth), cable_latency(), host_maker(), connections_maker())
+        ->seal();
   }
 
   void make(const Dragonfly& t) {
@@ -212,7 +237,7 @@ class Builder {
     };
     sg::dragonfly(engine_, pair(t.groups, t.group_links), pair(t.chassis, t.chassis_links),
                   pair(t.routers, t.router_links), static_cast<unsigned>(t.hosts), units(cluster_.link.bandwidth),
-                  cable_latency(), host_maker())
+                  cable_latency(), host_maker(), connections_maker())
         ->seal();
   }
 
@@ -231,7 +256,8 @@ class Builder {
   s4u::Engine& engine_;
   const Cluster& cluster_;
   HostSpecs specs_;
-  int hosts_;
+  std::optional<BytesPerSecond> connections_;  ///< the limit of a message between machines
+  int hosts_, machines_ = 0;
   std::vector<s4u::Host*> by_rank_;
 };
 

@@ -7,6 +7,7 @@
 #include "tests/sim/fixed_random.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -20,6 +21,11 @@ Stack random_stack() {
   if (integer_between(0, 3) > 0) stack.slice = Bytes(positive_between(1e4, 1e7));
   stack.operation_cost = Seconds(coin() ? 0 : positive_between(1e-6, 1e-3));
   stack.negotiation_cost = Seconds(coin() ? 0 : positive_between(1e-6, 1e-2));
+  stack.sum_byte_cost = SecondsPerByte(coin() ? 0 : positive_between(1e-11, 2e-9));
+  if (coin()) stack.byte_cost_limit = Bytes(positive_between(1e4, 1e7));
+  if (coin()) stack.cycle = Seconds(positive_between(1e-4, 2e-2));
+  if (coin()) stack.connection_bandwidth = BytesPerSecond(positive_between(5e7, 1.5e9));
+  stack.connections = integer_between(1, 4);
   return stack;
 }
 
@@ -91,6 +97,43 @@ TEST_CASE("parts and priorities: replay equals equations") {
         {fmt::format("servers, case {}", i),
          scenario_of(on_star, ParameterServerStrategy{
                                   .shards = integer_between(1, 3), .duplex = coin(), .exchange = exchange})});
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+// Few steps: asynchronous workers meet at servers sooner or later, and then rounding decides their order.
+TEST_CASE("connections limit direct messages: folded replay equals full replay") {
+  std::vector<Case> cases;
+  for (int i = 0; i < 60; ++i) {
+    Cluster cluster = random_cluster(integer_between(3, 9));  // and three servers: 12 hosts
+    if (integer_between(0, 3) == 0) cluster.topology = Torus{{3, 4}};
+    if (integer_between(0, 3) == 0) cluster.topology = FatTree{{4, 4}, {1, 2}, {1, 1}};
+    if (integer_between(0, 3) == 0) cluster.topology = Dragonfly{2, 1, 2, 1, 2, 1, 2};
+    cluster.stack.connection_bandwidth = BytesPerSecond(positive_between(5e7, 1.5e9));
+    const ParameterServerStrategy server{.shards = integer_between(1, 3),
+                                         .placement = coin() ? ServerPlacement::co_located : ServerPlacement::dedicated,
+                                         .consistency = coin() ? Consistency::synchronous : Consistency::asynchronous};
+    const GossipStrategy gossip{.graph = coin() ? NeighbourGraph::ring : NeighbourGraph::complete};
+    for (const Strategy& strategy : {Strategy(server), Strategy(gossip)})
+      for (const Fidelity fidelity : {Fidelity::full, Fidelity::folded}) {
+        Case one{fmt::format("case {}: {} {}", i, kind_of(strategy), name_of(fidelity)),
+                 scenario_of(cluster, strategy)};
+        one.scenario.evaluation.fidelity = fidelity;
+        one.scenario.evaluation.max_steps = 8;
+        cases.push_back(one);
+      }
+  }
+  const std::vector<StepForecast> steps = replay_all(cases);
+  for (std::size_t i = 0; i < cases.size(); i += 2)
+    require_close(steps[i].step, steps[i + 1].step, 1e-9, cases[i].what + " and folded");
+}
+
+TEST_CASE("neighbours of connections on a star: replay equals equations") {
+  std::vector<Case> cases;
+  for (int i = 0; i < 12; ++i) {
+    Cluster cluster = star(integer_between(3, 12));
+    cluster.stack.connection_bandwidth = BytesPerSecond(positive_between(5e7, 1.5e9));
+    cases.push_back({fmt::format("case {}", i), scenario_of(cluster, GossipStrategy{})});
   }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
