@@ -16,23 +16,6 @@
 namespace stepcast {
 namespace {
 
-struct WorkerClass {
-  int count = 0;
-  double speed = 1.0;
-};
-
-/// Workers with equal compute speed, in order of first appearance.
-std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
-  std::vector<WorkerClass> classes;
-  for (const WorkerKind& kind : worker_kinds(cluster)) {
-    const auto same =
-        std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == kind.speed; });
-    if (same != classes.end()) same->count += kind.count;
-    else classes.push_back({kind.count, kind.speed});
-  }
-  return classes;
-}
-
 void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
   if (std::isfinite(prices.slack(call).si()) || !routes_are_known(prices.cluster())) return;
   throw ModelError(fmt::format(
@@ -44,88 +27,58 @@ void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
 /// The share of its slack that a collective adds to its price.
 enum class Slack { least = -1, none = 0, most = 1 };
 
-/// The step graph expanded by worker classes: a computation or negotiation is one vertex per class, any other task is one
-/// vertex.
-class Unfolded {
- public:
-  Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
-      : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
-    timed.duration.reserve(classes_.size() * graph.tasks.size());
-    timed.edges.reserve(classes_.size() * (2 * graph.tasks.size() + graph.dependencies.size()));
-    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
-      first_[i] = static_cast<int>(timed.duration.size());
-      const Work& work = graph.tasks[i].work;
-      if (const auto* compute = std::get_if<ComputeWork>(&work)) {
-        for (const WorkerClass& c : classes_) timed.duration.push_back(compute->duration.si() / c.speed);
-      } else if (const auto* negotiation = std::get_if<NegotiationWork>(&work)) {
-        timed.duration.insert(timed.duration.end(), classes_.size(), negotiation->time.si());
-      } else if (const auto* serve = std::get_if<ServeWork>(&work)) {
-        Seconds longest{};
-        for (const Seconds time : serve->time) longest = std::max(longest, time);
-        timed.duration.push_back(longest.si());
-      } else {
-        Seconds time = communication_price(work, graph, prices).total();
-        if (const auto* collective = std::get_if<CollectiveWork>(&work); collective && slack != Slack::none)
-          time += prices.slack(collective->call) * static_cast<double>(slack);
-        timed.duration.push_back(time.si());
-      }
-    }
-    for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
-    // Dependencies for the first steps only do not affect the long run. The first step has no earlier step to wait for.
-    for (const Dependency& d : graph.dependencies)
-      if (!d.until) connect(d.before, d.after, d.lag);
-  }
-
-  [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
-  [[nodiscard]] int vertex(std::size_t task, std::size_t cls) const {
-    return first_[task] + (per_class(task) ? static_cast<int>(cls) : 0);
-  }
-  [[nodiscard]] std::size_t task_of(int vertex) const {
-    return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), vertex) - first_.begin()) - 1;
-  }
-
-  TimedEventGraph timed;
-
- private:
-  [[nodiscard]] bool per_class(std::size_t task) const {
-    if (classes_.size() == 1) return false;  // one vertex in any case
-    const Work& work = graph_.tasks[task].work;
-    return std::holds_alternative<ComputeWork>(work) || std::holds_alternative<NegotiationWork>(work);
-  }
-
-  void connect(TaskId before, TaskId after, int lag) {
-    const auto b = static_cast<std::size_t>(before), a = static_cast<std::size_t>(after);
-    const std::size_t copies = per_class(b) || per_class(a) ? classes_.size() : 1;
-    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag});
-  }
-
-  void connect_stream(StreamId stream) {
-    TaskId first = -1, last = -1;
-    for (std::size_t i = 0; i < graph_.tasks.size(); ++i) {
-      if (graph_.tasks[i].worker_stream != stream && graph_.tasks[i].server_stream != stream) continue;
-      if (first < 0) first = static_cast<TaskId>(i);
-      else connect(last, static_cast<TaskId>(i), 0);
-      last = static_cast<TaskId>(i);
-    }
-    if (first >= 0) connect(last, first, 1);
-  }
-
-  const StepGraph& graph_;
-  std::vector<WorkerClass> classes_;
-  std::vector<int> first_;
+/// The times of a graph's vertices.
+struct Times {
+  std::vector<double> duration;     ///< by vertex
+  std::vector<double> stack_share;  ///< by task, of its time
 };
 
-void refuse_asynchronous(const StepGraph& graph) {
-  if (graph.asynchronous)
-    throw ModelError(
-        "equations cannot tell the step time of workers that do not wait for all others: the order of their messages depends on time; use --evaluator replay");
+/// The time of a task that is neither a computation nor a negotiation.
+Seconds joint_time(const Work& work, const PricedCost& price, const ClusterPrices& prices, Slack slack) {
+  if (const auto* serve = std::get_if<ServeWork>(&work)) {
+    Seconds longest{};
+    for (const Seconds time : serve->time) longest = std::max(longest, time);
+    return longest;
+  }
+  const auto* collective = std::get_if<CollectiveWork>(&work);
+  if (!collective || slack == Slack::none) return price.total();
+  return price.total() + prices.slack(collective->call) * static_cast<double>(slack);
+}
+
+Times times_of(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
+               Slack slack = Slack::none) {
+  Times times;
+  times.duration.reserve(unfolded.vertices());
+  times.stack_share.reserve(graph.tasks.size());
+  const bool has_stack = prices.cluster().stack != Stack{};
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    const Task& task = graph.tasks[i];
+    PricedCost price;  // of an exchange
+    if (const std::size_t like = unfolded.first_like(i); like != i) {
+      times.duration.push_back(times.duration[unfolded.vertex(like, 0)]);
+      times.stack_share.push_back(times.stack_share[like]);
+      continue;
+    }
+    if (const auto* compute = std::get_if<ComputeWork>(&task.work)) {
+      for (const WorkerClass& c : unfolded.classes()) times.duration.push_back(compute->duration.si() / c.speed);
+    } else if (const auto* negotiation = std::get_if<NegotiationWork>(&task.work)) {
+      times.duration.insert(times.duration.end(), unfolded.classes().size(), negotiation->time.si());
+    } else {
+      price = communication_price(task.work, graph, prices);
+      times.duration.push_back(joint_time(task.work, price, prices, slack).si());
+    }
+    const bool is_priced = has_stack && task.phase == Phase::exchange;
+    times.stack_share.push_back(is_priced ? stack_share(task.work, price, prices.cluster()) : task.stack_share);
+  }
+  return times;
 }
 
 /// Names of the tasks in the cycle that take time, in order. Neighbours of one name are one.
-std::vector<std::string> names_of(const CriticalCycle& cycle, const Unfolded& unfolded, const StepGraph& graph) {
+std::vector<std::string> names_of(const CriticalCycle& cycle, const UnfoldedGraph& unfolded, const Times& times,
+                                  const StepGraph& graph) {
   std::vector<std::string> names;
   for (const int v : cycle.vertices) {
-    if (unfolded.timed.duration[v] <= 0.0) continue;
+    if (times.duration[v] <= 0.0) continue;
     std::string name = graph.tasks[unfolded.task_of(v)].name.text();
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
@@ -133,6 +86,12 @@ std::vector<std::string> names_of(const CriticalCycle& cycle, const Unfolded& un
 }
 
 }  // namespace
+
+void refuse_asynchronous(const StepGraph& graph) {
+  if (graph.asynchronous)
+    throw ModelError(
+        "equations cannot tell the step time of workers that do not wait for all others: the order of their messages depends on time; use --evaluator replay");
+}
 
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   const int workers = prices.cluster().workers;
@@ -172,21 +131,27 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
 
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names) {
   refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, prices);
-  const TimedEventSolver solver(unfolded.timed);
-  const CriticalCycle cycle = solver.critical_cycle();
+  return evaluate(graph, UnfoldedGraph(graph, prices.cluster()), prices, names);
+}
+
+StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
+                      CriticalNames names) {
+  refuse_asynchronous(graph);
+  const Times times = times_of(graph, unfolded, prices);
+  const TimedEventSolver& solver = unfolded.solver();
+  const CriticalCycle cycle = solver.critical_cycle(times.duration);
 
   StepForecast forecast;
   forecast.step = Seconds(cycle.period / graph.local_steps);
   forecast.steady_state = "maximum cycle ratio of the step graph";
   forecast.critical_steps = cycle.lag;
-  if (names == CriticalNames::listed) forecast.critical = names_of(cycle, unfolded, graph);
-  const std::vector<double> first = solver.first_step();
+  if (names == CriticalNames::listed) forecast.critical = names_of(cycle, unfolded, times, graph);
+  const std::vector<double> first = solver.first_step(times.duration);
   for (std::size_t v = 0; v < first.size(); ++v)
-    forecast.first_step = std::max(
-        forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
+    forecast.first_step =
+        std::max(forecast.first_step, Seconds(first[v] + times.duration[v]) / static_cast<double>(graph.local_steps));
 
-  const auto start = solver.periodic_starts(cycle);
+  const auto start = solver.periodic_starts(times.duration, cycle);
   const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
   std::vector<Interval> timeline;
   timeline.reserve(graph.tasks.size());
@@ -195,8 +160,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, Criti
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       if (graph.tasks[i].worker_stream == kNoStream) continue;
       const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
-      timeline.push_back(
-          {graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v], graph.tasks[i].stack_share});
+      timeline.push_back({graph.tasks[i].phase, start[v], start[v] + times.duration[v], times.stack_share[i]});
     }
     const Breakdown one = add({}, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), 1.0 / graph.local_steps);
     const auto& [count, speed] = unfolded.classes()[c];
@@ -212,8 +176,9 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, Criti
 StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
   const auto period = [&](Slack slack) {
-    const Unfolded unfolded(graph, prices, slack);
-    return Seconds(TimedEventSolver(unfolded.timed).critical_cycle().period / graph.local_steps);
+    const UnfoldedGraph unfolded(graph, prices.cluster());
+    const Times times = times_of(graph, unfolded, prices, slack);
+    return Seconds(unfolded.solver().critical_cycle(times.duration).period / graph.local_steps);
   };
   const bool is_exact = std::all_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
@@ -228,13 +193,14 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return e
 
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, prices);
-  const CriticalCycle cycle = TimedEventSolver(unfolded.timed).critical_cycle();
+  const UnfoldedGraph unfolded(graph, prices.cluster());
+  const Times times = times_of(graph, unfolded, prices);
+  const CriticalCycle cycle = unfolded.solver().critical_cycle(times.duration);
   CriticalTasks critical;
   critical.steps = static_cast<double>(cycle.lag) * graph.local_steps;
   for (const int v : cycle.vertices) {
     const Task& task = graph.tasks[unfolded.task_of(v)];
-    const Seconds time(unfolded.timed.duration[v]);
+    const Seconds time(times.duration[v]);
     if (time == Seconds{}) continue;
     const Seconds slowdown = std::holds_alternative<ComputeWork>(task.work) ? time * task.stack_share : Seconds{};
     critical.tasks.push_back({task.name.text(), task.phase, time, exchange_price(task.work, graph, prices), slowdown});
@@ -249,7 +215,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
         continue;
       double longest = 0.0;
       for (std::size_t c = 0; c < unfolded.classes().size(); ++c)
-        longest = std::max(longest, unfolded.timed.duration[unfolded.vertex(i, c)]);
+        longest = std::max(longest, times.duration[unfolded.vertex(i, c)]);
       busy += longest;
     }
     if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});

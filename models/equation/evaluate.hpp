@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/equation/unfolded_graph.hpp"
 #include "models/forecast/forecast.hpp"
 #include "models/part/cluster.hpp"
 #include "models/price/cluster_prices.hpp"
@@ -17,6 +18,9 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
 
 /// Messages, bytes and reductions of a communication task.
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
+
+/// @throws ModelError for a graph of workers that do not wait for all others
+void refuse_asynchronous(const StepGraph& graph);
 
 /// Whether a forecast has the names of its critical tasks.
 enum class CriticalNames { listed, left_out };
@@ -43,6 +47,9 @@ enum class CriticalNames { listed, left_out };
 /// distinct messages)
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names = CriticalNames::listed);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
+/// The same for a graph that is unfolded already, for workers of the prices' speeds.
+StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
+                      CriticalNames names);
 
 /// The range of the replay's step: the periods with the least, the middle and the largest time of each collective.
 /// All are 0 if every collective is exact.

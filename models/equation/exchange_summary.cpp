@@ -10,6 +10,7 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/equation/exactness.hpp"
+#include "models/equation/unfolded_graph.hpp"
 
 namespace stepcast {
 namespace {
@@ -83,6 +84,18 @@ bool can_be_priced(const Work& work, const StepGraph& graph, const ClusterPrices
   return !collective || std::isfinite(prices.slack(collective->call).si());
 }
 
+/// Bytes and time of a communication task.
+struct Exchanged {
+  Bytes sent{};
+  std::optional<Seconds> time{};  ///< empty where equations cannot tell
+};
+
+Exchanged exchanged_by(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  Exchanged all{communication_terms(work, graph, prices).sent, {}};
+  if (can_be_priced(work, graph, prices)) all.time = communication_price(work, graph, prices).total();
+  return all;
+}
+
 }  // namespace
 
 std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms) {
@@ -102,19 +115,24 @@ std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms) {
   return fmt::format("{}", fmt::join(all, "+"));
 }
 
-ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                          const UnfoldedGraph* unfolded) {
   ExchangeSummary all;
   // Nobody asks of a replay how good the equations were.
   if (scenario.evaluation.evaluator != Evaluator::replay && only_replayed(scenario).empty())
     all.estimate = text_of(exactness_of(scenario, graph, prices));
   AlgorithmUses uses(prices.cluster(), all.algorithms);
-  for (const Task& task : graph.tasks) {
+  std::vector<Exchanged> known(graph.tasks.size());
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    const Task& task = graph.tasks[i];
     // Negotiation is no part of the exchange alone: it goes on beside other exchanges.
     if (task.phase != Phase::exchange || std::holds_alternative<NegotiationWork>(task.work)) continue;
-    const CostTerms terms = communication_terms(task.work, graph, prices);
+    const std::size_t like = unfolded ? unfolded->first_like(i) : i;
+    if (like == i) known[i] = exchanged_by(task.work, graph, prices);
+    const auto& [sent, time] = known[like];
     const auto* shards = std::get_if<ShardWork>(&task.work);
     const bool pull = shards && shards->exchange == ShardExchange::pull;
-    if (!pull) all.sent += terms.sent;  // a worker receives what shards send
+    if (!pull) all.sent += sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
       uses.add(collective->call);
@@ -129,8 +147,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
                transfer && transfer->exchange == ShardExchange::push) {
       all.size += transfer->bytes;
     }
-    if (all.time && can_be_priced(task.work, graph, prices))
-      *all.time += communication_price(task.work, graph, prices).total();
+    if (all.time && time) *all.time += *time;
     else all.time.reset();
   }
   const double share = 1.0 / graph.local_steps;

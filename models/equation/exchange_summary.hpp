@@ -14,6 +14,8 @@
 
 namespace stepcast {
 
+class UnfoldedGraph;
+
 /// The least and the most of some numbers; nothing of none.
 struct IntRange {
   std::optional<std::pair<int, int>> ends{};
@@ -38,8 +40,10 @@ struct ExchangeSummary {
   std::set<Operation> operations;
   std::string estimate;  ///< why the equations' answer may not be the replay's; empty where it is
 };
+/// @param unfolded  the graph, if it is unfolded already: it knows which collectives are equal
 /// @throws ModelError as exactness_of does
-ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                          const UnfoldedGraph* unfolded = nullptr);
 
 /// "ring+double-binary-tree (2 to 7 segments) by LL and Simple"
 std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms);

@@ -29,41 +29,45 @@ struct CriticalCycle {
   int lag = 0;                ///< number of steps in the cycle
 };
 
-/// A graph with its order inside one step, ready for the questions below.
+/// A graph's order inside one step, ready for the questions below with any durations of its vertices.
 class TimedEventSolver {
  public:
+  using Edge = TimedEventGraph::Edge;
+  using Durations = std::span<const double>;  ///< by vertex
+
   /// @throws std::logic_error when edges of lag 0 form a cycle: such a step can never start
-  explicit TimedEventSolver(const TimedEventGraph& graph);
+  TimedEventSolver(std::size_t vertices, const std::vector<Edge>& edges);
 
   /// The cycle with maximum ratio. It first contracts paths inside one step: only the longest paths between the few
   /// vertices that an earlier step reaches matter. There, Howard's algorithm (Boost.Graph) finds the cycle.
-  [[nodiscard]] CriticalCycle critical_cycle() const;
+  [[nodiscard]] CriticalCycle critical_cycle(Durations duration) const;
 
   /// Start times within one period of the periodic regime, which grows by `cycle.period` per step. They are relative to
   /// a vertex of the critical cycle, and they are the least solution that this cycle permits.
-  [[nodiscard]] std::vector<double> periodic_starts(const CriticalCycle& cycle) const;
+  [[nodiscard]] std::vector<double> periodic_starts(Durations duration, const CriticalCycle& cycle) const;
 
   /// Start times of all vertices in the first step. Every vertex starts as early as possible from time 0.
-  [[nodiscard]] std::vector<double> first_step() const;
+  [[nodiscard]] std::vector<double> first_step(Durations duration) const;
 
  private:
   struct Arc {
     int from;
     int lag;
   };
-  [[nodiscard]] int size() const { return static_cast<int>(graph_.duration.size()); }
+  [[nodiscard]] int size() const { return static_cast<int>(order_.size()); }
   [[nodiscard]] std::span<const Arc> incoming(int vertex) const {
     const auto v = static_cast<std::size_t>(vertex);
     return std::span(arcs_).subspan(first_arc_[v], first_arc_[v + 1] - first_arc_[v]);
   }
 
   struct Ways;
-  [[nodiscard]] Ways longest_ways() const;
+  [[nodiscard]] Ways longest_ways(Durations duration) const;
 
-  const TimedEventGraph& graph_;
   std::vector<int> order_;              ///< topological for edges of lag 0
   std::vector<Arc> arcs_;               ///< by the vertex that they lead to
   std::vector<std::size_t> first_arc_;  ///< by vertex, and the end of the last one's
+  std::vector<Edge> back_;              ///< the edges to later steps
+  std::vector<int> entries_;            ///< the vertices that they lead to, each once in order
 };
 
 }  // namespace stepcast

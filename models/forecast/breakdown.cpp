@@ -19,6 +19,14 @@ constexpr std::array kOrder = {
     CountedPhase{Phase::decode, &Breakdown::decode},   CountedPhase{Phase::exchange, &Breakdown::exposed_communication},
 };
 
+/// By phase its index in kOrder; kOrder.size() for a phase that does not count.
+constexpr auto kIndices = [] {
+  std::array<std::size_t, static_cast<std::size_t>(Phase::serve) + 1> indices{};
+  indices.fill(kOrder.size());
+  for (std::size_t i = 0; i < kOrder.size(); ++i) indices[static_cast<std::size_t>(kOrder[i].phase)] = i;
+  return indices;
+}();
+
 struct Edge {
   double time;
   std::size_t phase;
@@ -46,11 +54,9 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   std::vector<Edge> edges;
   edges.reserve(2 * intervals.size());
   for (const Interval& interval : intervals) {
-    const auto phase = std::find_if(kOrder.begin(), kOrder.end(),
-                                    [&](const CountedPhase& counted) { return counted.phase == interval.phase; });
+    const std::size_t index = kIndices[static_cast<std::size_t>(interval.phase)];
     const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
-    if (phase == kOrder.end() || from >= to) continue;
-    const auto index = static_cast<std::size_t>(phase - kOrder.begin());
+    if (index == kOrder.size() || from >= to) continue;
     edges.push_back({from, index, true, interval.stack_share});
     edges.push_back({to, index, false, interval.stack_share});
   }
@@ -91,7 +97,8 @@ std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period
   if (period <= 0) return wrapped;
   wrapped.reserve(intervals.size() + 1);
   for (const Interval& interval : intervals) {
-    double start = std::fmod(interval.start, period);
+    double start = interval.start;
+    if (std::abs(start) >= period) start = std::fmod(start, period);  // slow, and changes nothing otherwise
     if (start < 0) start += period;
     if (start >= period) start = 0;  // a start just below zero becomes the period by rounding
     double rest = interval.end - interval.start;

@@ -1,6 +1,8 @@
 #include "models/report/worker_memory.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -74,19 +76,19 @@ Bytes feedback_between(const Scenario& scenario, const Workload& workload) {
   const std::vector<const Compressor*> compressors = compressors_of(scenario);
   std::vector<Bytes> compressed(compressors.size());
   std::vector<int> kept(compressors.size());  // a compressor that leaves a tensor unchanged keeps nothing of it
-  std::vector<std::vector<const Gradient*>> unchanged(compressors.size());  // one of each shape
+  const auto by_shape = [](const Gradient* a, const Gradient* b) {
+    return std::tie(a->elements, a->dims) < std::tie(b->elements, b->dims);
+  };
+  using OfEachShape = std::set<const Gradient*, decltype(by_shape)>;
+  std::vector<OfEachShape> seen(compressors.size(), OfEachShape(by_shape));
   const int senders = compressed_senders(scenario);
   for (const Gradient& gradient : workload.gradients) {
     const auto own = compressor_of(scenario.codec, others_of(scenario), gradient);
     if (!own) continue;
     compressed[*own] += gradient.bytes * (size_of(dtype) / size_of(workload.dtype));
     if (kept[*own] > 0) continue;
-    const bool is_known = std::any_of(unchanged[*own].begin(), unchanged[*own].end(), [&](const Gradient* one) {
-      return one->elements == gradient.elements && one->dims == gradient.dims;
-    });
-    if (is_known) continue;
+    if (!seen[*own].insert(&gradient).second) continue;
     kept[*own] = make_plan(*compressors[*own], Tensor{gradient.shape(), dtype}, senders).kept;
-    unchanged[*own].push_back(&gradient);
   }
   Bytes sum{};
   for (std::size_t i = 0; i < compressors.size(); ++i)

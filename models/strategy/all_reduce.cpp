@@ -59,7 +59,7 @@ PartExchanges exchanges(StepGraph& graph, const GraphInput& input, const std::ve
 Seconds messages_time(const CodedStage& stage, const StepGraph& graph, const GraphInput& input) {
   Seconds sum{};
   for (const CollectiveCall& call : stage.collectives)
-    sum += std::max(exchange_price(CollectiveWork{call}, graph, input.prices).total(), input.negotiation());
+    sum += std::max(exchange_price(CollectiveWork{call}, graph, input.prices.for_times()).total(), input.negotiation());
   return sum;
 }
 

@@ -247,9 +247,14 @@ Workload make_workload(const Scenario& scenario) {
   return scenario.workload ? make_workload(*scenario.workload) : Workload{};
 }
 
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
-  GraphInput input{workload, scenario.cluster, methods_of(scenario, workload), others_of(scenario), scenario.codec,
-                   prices};
+Cluster without_link(Cluster cluster) {
+  cluster.link = kNoLink;
+  return cluster;
+}
+
+StepGraph build_without_shares(const Scenario& scenario, const Workload& workload, AskedPrices& prices) {
+  const Cluster unlinked = without_link(scenario.cluster);
+  GraphInput input{workload, unlinked, methods_of(scenario, workload), others_of(scenario), scenario.codec, prices};
   if (compresses_inside(scenario)) input.inner.emplace(method_of(scenario, workload, scenario.inner_compressor));
   struct {
     const GraphInput& input;
@@ -261,10 +266,19 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
     StepGraph operator()(const GossipStrategy& s) const { return build_gossip(s, input); }
     StepGraph operator()(const CollectiveBenchmark& s) const { return build_collective(s, input); }
   } build{input};
-  StepGraph graph = std::visit(build, scenario.strategy);
-  if (scenario.cluster.stack != Stack{})
-    for (Task& task : graph.tasks)
-      if (task.phase == Phase::exchange) task.stack_share = stack_share(task.work, graph, prices);
+  return std::visit(build, scenario.strategy);
+}
+
+void set_stack_shares(StepGraph& graph, const ClusterPrices& prices) {
+  if (prices.cluster().stack == Stack{}) return;
+  for (Task& task : graph.tasks)
+    if (task.phase == Phase::exchange) task.stack_share = stack_share(task.work, graph, prices);
+}
+
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
+  AskedPrices asked(prices);
+  StepGraph graph = build_without_shares(scenario, workload, asked);
+  set_stack_shares(graph, prices);
   return graph;
 }
 

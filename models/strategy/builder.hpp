@@ -10,6 +10,7 @@
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/summed_workers.hpp"
+#include "models/strategy/asked_prices.hpp"
 #include "models/strategy/parts.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
@@ -26,11 +27,11 @@ struct Method {
 /// The input of every strategy's builder.
 struct GraphInput {
   const Workload& workload;
-  const Cluster& cluster;
+  const Cluster& cluster;       ///< without its link, which `prices` know
   std::vector<Method> methods;  ///< the scenario's compressor, then each of `others`
   std::span<const OtherCompressor> others;
   const CodecSettings& codec;
-  const ClusterPrices& prices;
+  AskedPrices& prices;
   const Islands* islands = nullptr;  ///< the groups that train together; null: all workers do
   std::optional<Method> inner{};     ///< of messages inside machines; empty: they are not compressed
 
@@ -66,6 +67,13 @@ Workload make_workload(const Scenario& scenario);
 
 /// The scenario's step graph. `prices` belong to its cluster.
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices);
+/// The same before its exchanges have their stack's shares (set_stack_shares). It is the graph on any link where the
+/// questions have the same answers.
+StepGraph build_without_shares(const Scenario& scenario, const Workload& workload, AskedPrices& prices);
+/// Sets the stack's share of each exchange.
+void set_stack_shares(StepGraph& graph, const ClusterPrices& prices);
+/// The cluster as builders see it, with kNoLink.
+Cluster without_link(Cluster cluster);
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
 // Parts that several builders use.

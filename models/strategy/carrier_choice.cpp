@@ -50,7 +50,8 @@ StepGraph with_cheapest_carrier(const GraphInput& input, Carrier carrier,
   if (input.cluster.workers == input.summed_workers() || !any_method(has_parts)) return build(Carrier::sum_or_gather);
   const Carrier in_parts = any_method(is_recoded) ? Carrier::all_to_all_once : Carrier::all_to_all;
   StepGraph whole = build(Carrier::all_gather), parts = build(in_parts);
-  const Seconds gathered = mean_step(whole, input.prices), summed = mean_step(parts, input.prices);
+  const ClusterPrices& prices = input.prices.for_times();
+  const Seconds gathered = mean_step(whole, prices), summed = mean_step(parts, prices);
   const auto text = [](Carrier taken, Seconds time, Carrier other, Seconds longer) {
     return fmt::format("{}: {} a step, for {} by {}", name_of(taken), human_text(time), human_text(longer),
                        name_of(other));

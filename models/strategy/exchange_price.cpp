@@ -19,11 +19,15 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
   return {};
 }
 
-double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+double stack_share(const Work& work, const PricedCost& price, const Cluster& cluster) {
   if (std::holds_alternative<ShardCopy>(work) || std::holds_alternative<NegotiationWork>(work)) return 1.0;
-  if (std::holds_alternative<SimGridXml>(prices.cluster().topology)) return 0.0;
-  const PricedCost cost = exchange_price(work, graph, prices);
-  return cost.total() > Seconds{} ? cost.of_stack() / cost.total() : 0.0;
+  if (std::holds_alternative<SimGridXml>(cluster.topology)) return 0.0;
+  return price.total() > Seconds{} ? price.of_stack() / price.total() : 0.0;
+}
+
+double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  const bool is_known = !std::holds_alternative<SimGridXml>(prices.cluster().topology);
+  return stack_share(work, is_known ? exchange_price(work, graph, prices) : PricedCost{}, prices.cluster());
 }
 
 }  // namespace stepcast

@@ -13,5 +13,7 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
 /// The stack's share of the time of a communication task: PricedCost::of_stack() over the price. Copies for
 /// asynchronous servers, and negotiation, are all its own. 0 for other tasks, and on a platform file, whose links are not known here.
 double stack_share(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
+/// The same of a task whose price is known.
+double stack_share(const Work& work, const PricedCost& price, const Cluster& cluster);
 
 }  // namespace stepcast

@@ -123,7 +123,7 @@ SummedBackward::SummedBackward(StepGraph& graph, const Streams& streams, const G
   std::vector<IsolatedStep::PartTimes> times;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     ++passes[parts[i].bucket].parts;
-    const Seconds price = exchange_price(CollectiveWork{summed_[i].sum}, graph, input.prices).total();
+    const Seconds price = exchange_price(CollectiveWork{summed_[i].sum}, graph, input.prices.for_times()).total();
     times.push_back(
         {summed_[i].encode_inner, std::max(price, options.negotiation), summed_[i].encode, summed_[i].messages});
   }

@@ -306,7 +306,7 @@ std::vector<PartTimes> ServerStep::times(std::size_t stage, int updates) const {
       part.serve.push_back(one.push > Bytes{} ? std::optional(serve[j]) : std::nullopt);
     }
     const auto price = [&](ShardExchange exchange, const std::vector<Bytes>& bytes) {
-      return input.prices.shards(exchange, bytes, graph.shards_co_located).total();
+      return input.prices.for_times().shards(exchange, bytes, graph.shards_co_located).total();
     };
     part.push = price(ShardExchange::push, push);
     part.pull = price(ShardExchange::pull, pull);

@@ -312,4 +312,21 @@ Study Expander::expand(Document document, const std::vector<Override>& overrides
   return Expansion(file_, files_, reader_, kMaxPoints).expand(std::move(document), overrides);
 }
 
+std::optional<std::vector<StudyPoint>> Expander::at_values(const Document& document,
+                                                           const std::vector<Override>& values) {
+  PointFaults faults;
+  DocumentChanges changes(files_, faults);
+  PointReader reader(reader_, changes, faults, file_, LookForUnused::no);
+  std::vector<StudyPoint> points;
+  for (const Override& value : values) {
+    Document changed = document;
+    changes.apply({value}, changed);
+    changes.resolve(changed);
+    std::optional<StudyPoint> point = reader.read(changed, {}, points.size());
+    if (!point || !faults.empty()) return {};
+    points.push_back(*std::move(point));
+  }
+  return points;
+}
+
 }  // namespace stepcast

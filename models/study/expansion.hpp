@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ class Expander {
   Expander(std::string file, const std::filesystem::path& library);
   /// @throws ScenarioError like expand_study
   Study expand(Document document, const std::vector<Override>& overrides);
+  /// The points of a document without lists and variants at some values of one field outside its workload: those that
+  /// expand() gives for a list of them, without coordinates and notes.
+  /// @param values  each an override of that field by one value
+  /// @returns nothing if any of them has a fault or is left out; expand() tells
+  std::optional<std::vector<StudyPoint>> at_values(const Document& document, const std::vector<Override>& values);
 
  private:
   std::string file_;

@@ -19,8 +19,10 @@ namespace stepcast {
 class PointReader {
  public:
   /// @param file  the file of the study
-  PointReader(ScenarioReader& reader, DocumentChanges& changes, PointFaults& faults, std::string file)
-      : reader_(reader), changes_(changes), faults_(faults), unused_(std::move(file)) {}
+  /// @param look  for values without effect
+  PointReader(ScenarioReader& reader, DocumentChanges& changes, PointFaults& faults, std::string file,
+              LookForUnused look = LookForUnused::yes)
+      : reader_(reader), changes_(changes), faults_(faults), unused_(std::move(file), look) {}
 
   /// The point of a document without axes. Nothing if it is left out, or if the study has faults.
   /// @param number  the number that the point will have in the study

@@ -57,6 +57,7 @@ void UnusedFields::begin(std::vector<Coordinate> coordinates) {
 }
 
 void UnusedFields::see(const Document& document, const Scenario& scenario) {
+  if (look_ == LookForUnused::no) return;
   const auto fields = sometimes_fields();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const SometimesField& field = fields[i];

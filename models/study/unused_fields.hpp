@@ -18,10 +18,14 @@
 
 namespace stepcast {
 
+enum class LookForUnused { yes, no };
+
 class UnusedFields {
  public:
   /// @param file  the file of the study
-  explicit UnusedFields(std::string file) : file_(std::move(file)) {}
+  /// @param look  whether it looks; otherwise it finds nothing
+  explicit UnusedFields(std::string file, LookForUnused look = LookForUnused::yes)
+      : file_(std::move(file)), look_(look) {}
 
   /// Starts a point with these coordinates, with axes given
   /// by their pointers. The next calls of see() belong to it.
@@ -50,6 +54,7 @@ class UnusedFields {
   };
 
   std::string file_;
+  LookForUnused look_;
   std::vector<Coordinate> coordinates_;
   std::vector<Sighting> seen_;  ///< the current point's
   std::map<Written, Found> found_;

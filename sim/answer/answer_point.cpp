@@ -16,15 +16,17 @@ namespace {
 
 using Missing = std::vector<const Scenario*>;
 
-StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
+StepForecast replayed(const Scenario& scenario, StepGraph graph, const ClusterPrices& prices) {
+  set_stack_shares(graph, prices);
   const auto results = run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
   if (!results.front().error.empty()) throw std::runtime_error(results.front().error);
   return combine({results.front().value});
 }
 
 /// Returns no answers for a scenario without its replay.
-Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices, CriticalNames names,
+Answers answers_of(const Scenario& scenario, KeptGraph& kept, const ClusterPrices& prices, CriticalNames names,
                    const ReplayAnswer* replay, Missing* missing) {
+  const StepGraph& graph = kept.graph;
   Evaluators by{scenario.evaluation.evaluator == Evaluator::both, true};
   if (!replay) {
     const Asked answering = asked(scenario, graph, prices);
@@ -32,12 +34,15 @@ Answers answers_of(const Scenario& scenario, const StepGraph& graph, const Clust
     by = answering.evaluators;
   }
   Answers answers;
-  if (by.equations) answers.equations = evaluate(graph, prices, names);
+  if (by.equations) {
+    refuse_asynchronous(graph);
+    answers.equations = evaluate(graph, kept.unfolded(scenario.cluster), prices, names);
+  }
   if (!by.replay) return answers;
   if (replay && !replay->error.empty()) throw std::runtime_error(replay->error);
   if (replay) answers.replay = replay->forecast;
   else if (missing) missing->push_back(&scenario);
-  else answers.replay = replayed(scenario, graph);
+  else answers.replay = replayed(scenario, graph, prices);
   return answers;
 }
 
@@ -56,25 +61,33 @@ PointAnswer PointAnswerer::answer(const StudyPoint& point, const Replays& replay
 }
 
 StepGraph PointAnswerer::graph_of(const Scenario& scenario) {
-  return build_step_graph(scenario, workloads_.of(scenario).workload, prices_.of(scenario.cluster));
+  StepGraph graph = kept_graph_of(scenario)->graph;
+  set_stack_shares(graph, prices_.of(scenario.cluster));
+  return graph;
+}
+
+std::shared_ptr<KeptGraph> PointAnswerer::kept_graph_of(const Scenario& scenario) {
+  return graphs_.of(scenario, workloads_.of(scenario).workload, prices_.of(scenario.cluster));
 }
 
 PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replays, Missing* missing) {
   const CriticalNames names = details_ == Details::made ? CriticalNames::listed : CriticalNames::left_out;
   const auto answered = [&](const Scenario& scenario, const char* whose) -> Answered {
     try {
-      const StepGraph graph = graph_of(scenario);
+      const auto graph = kept_graph_of(scenario);
       const ClusterPrices& prices = prices_.of(scenario.cluster);
-      return {workloads_.of(scenario).workload, answers_of(scenario, graph, prices, names, replays(scenario), missing)};
+      return {workloads_.of(scenario).workload,
+              answers_of(scenario, *graph, prices, names, replays(scenario), missing)};
     } catch (const std::exception& error) {
       throw std::runtime_error(fmt::format("{}: {}", whose, error.what()));
     }
   };
   const Scenario& scenario = point.scenario;
   const TimedWorkload& timed = workloads_.of(scenario);
-  const StepGraph graph = graph_of(scenario);
+  const auto kept = kept_graph_of(scenario);
+  const StepGraph& graph = kept->graph;
   const ClusterPrices& prices = prices_.of(scenario.cluster);
-  AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, names, replays(scenario), missing)},
+  AnsweredPoint all{{timed.workload, answers_of(scenario, *kept, prices, names, replays(scenario), missing)},
                     graph,
                     {},
                     {},
@@ -83,8 +96,8 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
                     {},
                     {}};
   if (!missing || missing->empty()) {
-    all.exchange = summarise(scenario, graph, prices);
     const Answers& own = all.own.answers;
+    all.exchange = summarise(scenario, graph, prices, own.equations ? &kept->unfolded(scenario.cluster) : nullptr);
     if (details_ == Details::made)
       all.band = error_band(scenario, graph, prices, own.equations ? std::optional(own.equations->step) : std::nullopt,
                             own.shown().step, sides_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "models/price/recent_prices.hpp"
 #include "models/report/report.hpp"
 #include "models/study/study.hpp"
+#include "sim/answer/kept_graphs.hpp"
 #include "sim/answer/timed_workloads.hpp"
 
 namespace stepcast {
@@ -41,16 +43,19 @@ class PointAnswerer {
   /// neither report nor reason. Without it, they are replayed now, in separate processes
   PointAnswer answer(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
 
-  /// The scenario's step graph, by the prices kept from earlier points.
+  /// The scenario's step graph, by the prices and graphs kept from earlier points.
   StepGraph graph_of(const Scenario& scenario);
 
  private:
   PointReport report(const StudyPoint& point, const Replays& replays, std::vector<const Scenario*>* missing);
+  /// The same graph without the stack's shares of exchanges, which the equations compute with their prices.
+  std::shared_ptr<KeptGraph> kept_graph_of(const Scenario& scenario);
 
   Details details_;
   TimedWorkloads workloads_;
   SidedWorkloads sides_;
   RecentPrices prices_;
+  KeptGraphs graphs_;
 };
 
 }  // namespace stepcast

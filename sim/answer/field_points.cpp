@@ -46,7 +46,10 @@ StudyPoint plain(StudyPoint point, bool baseline) {
 Field field_at(std::string pointer, std::string_view range) {
   if (!is_utf8(pointer)) throw std::invalid_argument(fmt::format("\"{}\" is not UTF-8", pointer));
   std::string place = place_of(pointer);
-  const auto between = takes_fractions(place) ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
+  // A range with a unit has real numbers, whatever the schema says, which takes a while to ask.
+  const std::optional<WrittenValue> first = read_written(range.substr(0, range.find("..")));
+  const bool is_real = (first && first->unit) || takes_fractions(place);
+  const auto between = is_real ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
   return {std::move(pointer), std::move(place), parse_axis_range(range, between)};
 }
 
@@ -55,6 +58,14 @@ Override values_of(const Field& field, const std::string& pointer, const std::ve
   for (const double value : values) list.push_back(field_value(field.range, value));
   return {pointer, std::move(list), "--along", field.pointer};
 }
+
+namespace {
+
+Override value_of(const Field& field, double value) {
+  return {field.place, field_value(field.range, value), "--along", field.pointer};
+}
+
+}  // namespace
 
 std::string coordinate_text(const AxisRange& range, double value) {
   const Json json = field_value(range, value);
@@ -155,9 +166,12 @@ void FieldPoints::know(const Wanted& wanted) {
       if (constant_[which]) scores_[which][value] = scores_[which].begin()->second;
       else if (!scores_[which].contains(value)) values.push_back(value);
     if (values.empty()) continue;
-    Study some = expanded(points_[which], values);
+    std::vector<StudyPoint> some = expanded(which, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      StudyPoint point = plain(std::move(some.points.at(i)), baselines_);
+      StudyPoint point = plain(std::move(some.at(i)), baselines_);
+      share_table(points_[which].scenario, point.scenario);
+      for (std::size_t phase = 0; phase < point.phases.size(); ++phase)
+        share_table(points_[which].phases[phase], point.phases[phase]);
       point.notes.clear();  // the grid's points have already reported fields without effect in the whole study
       point.coordinates = points_[which].coordinates;
       point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
@@ -185,6 +199,13 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   return std::move(report.points);
 }
 
+void FieldPoints::share_table(const Scenario& known, Scenario& own) {
+  if (own.workload == known.workload || !own.workload || !known.workload) return;
+  const auto [entry, is_new] = tables_.try_emplace(own.workload, own.workload);
+  if (is_new && *own.workload == *known.workload) entry->second = known.workload;
+  own.workload = entry->second;
+}
+
 Document FieldPoints::document_of(const StudyPoint& point) {
   if (is_at_or_below(field_.place, "/workload")) return {to_json(point.scenario), Origins(file_)};
   Scenario others = point.scenario;
@@ -199,9 +220,21 @@ Document FieldPoints::document_of(const StudyPoint& point) {
   return document;
 }
 
-Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& values) {
+const Document& FieldPoints::kept_document_of(std::size_t point) {
+  if (const auto known = documents_.find(point); known != documents_.end()) return known->second;
+  if (documents_.size() == kMostDocuments) documents_.clear();
+  return documents_.emplace(point, document_of(points_[point])).first->second;
+}
+
+std::vector<StudyPoint> FieldPoints::expanded(std::size_t which, const std::vector<double>& values) {
+  const StudyPoint& point = points_[which];
+  if (!is_at_or_below(field_.place, "/workload")) {
+    std::vector<Override> each;
+    for (const double value : values) each.push_back(value_of(field_, value));
+    if (auto points = expander_->at_values(kept_document_of(which), each)) return *std::move(points);
+  }
   try {
-    return expander_->expand(document_of(point), {values_of(field_, field_.place, values)});
+    return expander_->expand(document_of(point), {values_of(field_, field_.place, values)}).points;
   } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));

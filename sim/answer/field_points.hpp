@@ -90,9 +90,14 @@ class FieldPoints {
   /// Records a point's report at a value.
   void learn(std::size_t point, double value, const PointReport& report);
   [[nodiscard]] std::vector<PointReport> ask(const Study& study);
-  [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values);
+  /// A point at these values, with notes and coordinates or without.
+  [[nodiscard]] std::vector<StudyPoint> expanded(std::size_t point, const std::vector<double>& values);
+  /// Lets a point that was read from another's document hold its table, if that is equal: graphs are kept by it.
+  void share_table(const Scenario& known, Scenario& own);
   /// The point as a document. Documents share a workload without the field.
   [[nodiscard]] Document document_of(const StudyPoint& point);
+  /// The same for a field outside the workload, kept for the next request.
+  [[nodiscard]] const Document& kept_document_of(std::size_t point);
 
   Study study_;  ///< at the grid's values, until it is answered
   Field field_;
@@ -103,6 +108,10 @@ class FieldPoints {
   PointAnswerer answerer_{Details::left_out};
   std::unique_ptr<Expander> expander_;
   std::map<std::shared_ptr<const WorkloadTable>, std::shared_ptr<const Json>> workloads_;  ///< as documents
+  /// Tables read from these documents, and the equal ones that points hold instead.
+  std::map<std::shared_ptr<const WorkloadTable>, std::shared_ptr<const WorkloadTable>> tables_;
+  static constexpr std::size_t kMostDocuments = 512;  ///< limits the memory
+  std::map<std::size_t, Document> documents_;         ///< by point
   std::string axis_;
   std::map<std::string, double> grid_;  ///< values by their coordinates
   std::vector<std::size_t> owners_;     ///< for each point of the study, its point here

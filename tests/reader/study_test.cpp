@@ -1091,3 +1091,29 @@ TEST_CASE("points that are not wanted are not read") {
     CHECK(error.faults()[0].pointer == "/cluster/link/latency/1");
   }
 }
+
+TEST_CASE("A document is the same at single values of a field as at a list of them") {
+  const Study study = study_of(Changes{});
+  const Document document{to_json(study.points.at(0).scenario), Origins("study.json")};
+  const std::vector<std::pair<std::string, std::vector<Json>>> fields = {
+      {"/cluster/link/bandwidth", {"1Gbps", "20Gbps"}},
+      {"/cluster/link/latency", {"0s", "1ms"}},
+      {"/cluster/workers", {2, 8}},
+      {"/codec/slowdown", {1.0, 2.5}},
+      {"/stack/host_cost", {"0.1ns/B", "2ns/B"}},
+  };
+  Expander expander("study.json", default_library());
+  for (const auto& [pointer, values] : fields) {
+    INFO(pointer);
+    std::vector<Override> each;
+    for (const Json& value : values) each.push_back({pointer, value, "--along", pointer});
+    const auto single = expander.at_values(document, each);
+    const Study list = expander.expand(document, {{pointer, Json(values), "--along", pointer}});
+    REQUIRE(single);
+    REQUIRE(single->size() == list.points.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(to_json((*single)[i].scenario) == to_json(list.points[i].scenario));
+  }
+  CHECK_FALSE(expander.at_values(document, {{"/cluster/workers", 0, "--along", "/cluster/workers"}}));
+  CHECK_FALSE(expander.at_values(document, {{"/cluster/no_such_field", 1, "--along", "/cluster/no_such_field"}}));
+}
