@@ -72,11 +72,12 @@ class Folder {
   [[nodiscard]] std::size_t first_hop(std::size_t f) const { return f == 0 ? 0 : last_hop_[f - 1]; }
   [[nodiscard]] BytesPerSecond bandwidth(int link) const { return fabric_.links()[at(link)].bandwidth; }
 
-  /// The limit of a flow if it is below its links' bandwidths; infinity otherwise.
+  /// The limit of a flow, unless a link of it that is not idle has no more; infinity then.
   [[nodiscard]] BytesPerSecond limit(std::size_t f) const {
     const BytesPerSecond most = fabric_.limit(system_.flows[f].from, system_.flows[f].to);
     for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
-      if (bandwidth(hops_[h]) <= most) return BytesPerSecond(std::numeric_limits<double>::infinity());
+      if (!is_idle_[at(hops_[h])] && bandwidth(hops_[h]) <= most)
+        return BytesPerSecond(std::numeric_limits<double>::infinity());
     return most;
   }
 

@@ -63,8 +63,8 @@ class RoundFlows {
   [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
   /// Whether both bounds are the same.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// A link that decides the closed form, or -1: it is the most loaded one, and its messages have the longest latency. These
-  /// messages alone take as long as the round: each has its share of this link, and meets no more on its other links.
+  /// A link that decides the closed form, or -1. It is the most loaded one, and its messages have the longest latency.
+  /// These messages alone take as long as the round: each has its share of this link, and meets no more on its others.
   /// @pre is_closed()
   [[nodiscard]] int decisive_link() const { return decisive_link_; }
   /// The message whose own connections decide it, if no link does.

@@ -17,8 +17,7 @@ inline std::optional<BytesPerSecond> connections_limit(const Cluster& cluster) {
   const BytesPerSecond limit = *stack.connection_bandwidth * stack.connections;
   BytesPerSecond widest = cluster.link.bandwidth;
   for (const WorkerGroup& group : cluster.groups) widest = std::max(widest, group.bandwidth.value_or(widest));
-  if (limit >= widest && !std::holds_alternative<SimGridXml>(cluster.topology)) return {};
-  return limit;
+  return limit < widest ? std::optional(limit) : std::nullopt;
 }
 
 /// The most that a message between two ranks can have; infinity without limit.
@@ -30,7 +29,6 @@ class MessageLimits {
   [[nodiscard]] BytesPerSecond of(int from, int to) const {
     return machines_.share_machine(from, to) ? kNone : between_;
   }
-  [[nodiscard]] bool any() const { return between_ < kNone; }
 
  private:
   static constexpr BytesPerSecond kNone{std::numeric_limits<double>::infinity()};

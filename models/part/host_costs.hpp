@@ -20,7 +20,7 @@ struct HostCosts {
     return share_machine(a, b) ? inside : between;
   }
   [[nodiscard]] bool share_machine(int a, int b) const {
-    return a == b || (a < workers && b < workers && a / workers_of_machine == b / workers_of_machine);
+    return a < workers && b < workers && a / workers_of_machine == b / workers_of_machine;
   }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
   /// Whether messages among workers are of both classes, and these differ.

@@ -76,7 +76,7 @@ class ClusterPrices {
   ///
   /// On a star of like workers, the busiest link belongs to the worker with most neighbours, which also adds most.
   /// Elsewhere all workers must have equally many neighbours, if they add or copy. If a message's own connections take
-  /// longest, they must be on a star and have equally many. If neighbours change by step, workers
+  /// longest, workers must be on a star and have equally many. If neighbours change by step, workers
   /// may be in several steps at once. Only a star of like workers keeps them together then.
   [[nodiscard]] bool neighbours_are_exact(const Neighbours& neighbours) const;
 

@@ -25,7 +25,6 @@ Cluster ideal_equivalent(Cluster cluster) {
     group.bandwidth = bandwidth;
     group.latency = latency;
   }
-  if (auto& connection = cluster.stack.connection_bandwidth) *connection *= tcp.bandwidth_factor;
   if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     convert(nodes->inner.bandwidth, nodes->inner.latency);
     if (nodes->racks) nodes->racks->uplink_latency = tcp.latency_factor * nodes->racks->uplink_latency;

@@ -123,6 +123,12 @@ class ClusterChecker {
     if (c.stack.connection_bandwidth && std::holds_alternative<SimGridXml>(c.topology))
       fault("/stack/connection_bandwidth", "a limit with topology simgrid-xml",
             "null: the platform file has its links");
+    if (c.stack.connection_bandwidth && std::holds_alternative<TcpTransport>(c.transport))
+      fault("/stack/connection_bandwidth", "a limit with transport tcp",
+            "null: the transport's window limits a message there");
+    constexpr Seconds kShortest = 1_us;
+    if (c.stack.cycle && *c.stack.cycle < kShortest)
+      fault("/stack/cycle", human_text(*c.stack.cycle), "at least 1us, or null for none");
   }
 
   void protocols() {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/part/connections.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/strategy_parts.hpp"
 #include "models/scenario/carrier.hpp"
@@ -235,7 +236,7 @@ std::string negotiation_cost(const Scenario& s) {
   return unless(agrees, fmt::format("strategy {} does not negotiate", kind_of(s.strategy)));
 }
 
-/// The looks of a cycle are of all-reduces alone.
+/// Only all-reduces wait for looks.
 std::string cycle(const Scenario& s) {
   const auto* all_reduce = strategy_of<AllReduceStrategy>(s);
   if (!all_reduce) return fmt::format("strategy {} waits for no cycle", kind_of(s.strategy));
@@ -246,10 +247,13 @@ std::string cycle(const Scenario& s) {
 std::string connections(const Scenario& s) {
   return unless(s.cluster.stack.connection_bandwidth.has_value(), "connection_bandwidth is null");
 }
+std::string connection_bandwidth(const Scenario& s) {
+  return unless(connections_limit(s.cluster).has_value(), "no host's link has more than the connections");
+}
 std::string byte_cost_limit(const Scenario& s) {
   const Stack& stack = s.cluster.stack;
-  return unless(stack.gather_byte_cost > SecondsPerByte{} || stack.sum_byte_cost > SecondsPerByte{},
-                "gather_byte_cost and sum_byte_cost are 0");
+  if (stack.sum_byte_cost > SecondsPerByte{}) return "";
+  return stack.gather_byte_cost > SecondsPerByte{} ? of_gathers(s) : "gather_byte_cost and sum_byte_cost are 0";
 }
 
 std::string unless_graph(const Scenario& s, NeighbourGraph graph) {
@@ -360,6 +364,7 @@ constexpr std::array kFields = {
     SometimesField{"/stack/negotiation_cost", negotiation_cost},
     SometimesField{"/stack/cycle", cycle},
     SometimesField{"/stack/connections", connections},
+    SometimesField{"/stack/connection_bandwidth", connection_bandwidth},
     SometimesField{"/stack/byte_cost_limit", byte_cost_limit},
     SometimesField{"/strategy/exchange/partition", of_parts},
     SometimesField{"/stack/gather_byte_cost", of_gathers},

@@ -7,8 +7,8 @@
 // the first H - 1 of H steps only compute and update. With codec scope machines, sums inside machines come before the
 // first encoding (machine_sums.hpp).
 //
-// With a stack's cycle, buckets wait for the look that finds them (looks.hpp); those with `priority`, or summed inside
-// machines first, do not.
+// With a stack's cycle, buckets wait for the look that finds them (looks.hpp). Parts with `priority` wait for no look, and
+// neither do gradients that machines sum first.
 //
 // With `partition`, a bucket is encoded and exchanged in parts. With `priority`, the first layers' parts go first among
 // those that are ready, in the order of an isolated step on a worker of speed 1. There, an exchange takes its price or
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/part/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/strategy/carrier_choice.hpp"
 #include "models/strategy/coded_exchange.hpp"
@@ -122,19 +123,27 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   return graph;
 }
 
+/// How much longer the slowest worker computes than one of speed 1.
+double slowest(const Cluster& cluster) {
+  double factor = 0;
+  for (const WorkerKind& kind : worker_kinds(cluster)) factor = std::max(factor, 1 / kind.speed);
+  return factor;
+}
+
 /// The buckets that one look finds are apart from those of the next one, if exchanges begin during back-propagation.
 std::vector<Bucket> buckets_of(const GraphInput& input, const Exchange& exchange, bool overlap) {
   const auto cycle = input.cycle();
   if (!cycle || !overlap) return make_buckets(input.workload, exchange);
-  return make_buckets(input.workload, exchange,
-                      [&](Seconds time) { return look_at(time * slowdown_of(overlap, input.cluster), *cycle); });
+  const double factor = slowdown_of(overlap, input.cluster) * slowest(input.cluster);
+  return make_buckets(input.workload, exchange, [&](Seconds time) { return look_at(time * factor, *cycle); });
 }
 
 /// Adds the first messages of each part, each with the look that finds it.
 std::vector<TaskId> add_when_found(StepGraph& graph, StreamId communication, StreamId codec, const GraphInput& input,
                                    const PartExchanges& coded, const BackwardPass& backward, TaskId forward,
                                    bool overlap) {
-  const std::vector<Seconds> ends = ends_of_computing(graph, forward + 1);
+  std::vector<Seconds> ends = ends_of_computing(graph, forward + 1);
+  for (Seconds& end : ends) end = end * slowest(input.cluster);
   const std::vector<TaskId> looks =
       add_looks(graph, *input.cycle(), times_of_parts(backward, ends, overlap), overlap ? forward : backward.end,
                 overlap ? Seconds{} : ends[backward.end]);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace stepcast {
 
 int look_at(Seconds time, Seconds cycle) {
   constexpr double kRounding = 1e-9;  // of sums of the same times in another order
-  return static_cast<int>(std::ceil(time / cycle * (1 - kRounding)));
+  return static_cast<int>(std::min(std::ceil(time / cycle * (1 - kRounding)), double{std::numeric_limits<int>::max()}));
 }
 
 std::vector<TaskId> add_looks(StepGraph& graph, Seconds cycle, const std::vector<Seconds>& ready, TaskId begin,

@@ -3,6 +3,10 @@
 //
 // Look n is n cycles after the begin of the backward pass. Horovod's thread has no such phase; a step here has the same
 // one each time, so that it repeats. A look waits for no exchange: the libraries under it run them by themselves.
+//
+// A gradient is found when all workers have it. So looks are those of the slowest worker, without jitter: with it, an
+// exchange begins at its look or when the last worker is ready. Buckets are cut by the times of back-propagation alone,
+// and one whose encoding ends later waits for a later look.
 #pragma once
 
 #include <vector>

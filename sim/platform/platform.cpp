@@ -81,7 +81,7 @@ class Builder {
   /// The connections of a machine: a FATPIPE, of which each flow may have all. Each machine has its own, since SimGrid's
   /// solver visits all flows of a FATPIPE.
   s4u::Link* add_connections(s4u::NetZone* zone) {
-    auto* link = sg::add_link(zone, fmt::format("connections-{}", machines_++), units(*connections_));
+    auto* link = sg::add_link(zone, fmt::format("{}{}", kConnections, machines_++), units(*connections_));
     link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
     return link;
   }

@@ -19,6 +19,8 @@ inline constexpr double kMostMessageBytes = 8796093022208.0;
 /// Links that never slow a flow: the prefix of their names, and their bandwidth.
 inline constexpr const char* kFreeLink = "free-";
 inline constexpr double kFreeRate = kFreeBandwidth * kUnitsPerByte;
+/// The prefix of links that limit each message by itself.
+inline constexpr const char* kConnections = "connections-";
 
 /// Limit on the links that SimGrid creates, used or not.
 inline constexpr long kMostSimulatedLinks = 1L << 22;

@@ -38,7 +38,8 @@ void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
-/// The messages that decide how long a round takes, if a closed form tells: those on one link, or one alone. Otherwise it is all of them.
+/// The messages that decide how long a round takes, if a closed form tells: those on one link, or one alone. Otherwise it
+/// is all of them.
 Round decisive(const Round& round, Fabric& fabric) {
   const RoundFlows flows(round, fabric);
   if (!flows.is_closed()) return round;

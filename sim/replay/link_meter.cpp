@@ -14,8 +14,7 @@ void LinkMeter::add(const s4u::CommPtr& message, const s4u::Host& from, const s4
   double latency = 0;
   from.route_to(&to, moving.links, &latency);
   std::erase_if(moving.links, [](const s4u::Link* link) {
-    return link->get_name().starts_with(kFreeLink) ||
-           link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE;  // a limit of each message by itself
+    return link->get_name().starts_with(kFreeLink) || link->get_name().starts_with(kConnections);
   });
   moving_.push_back(std::move(moving));
 }

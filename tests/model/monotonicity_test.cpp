@@ -226,3 +226,19 @@ TEST_CASE("order of buckets: fewer bytes leave a bucket open, which then waits f
   require_close(0.008, step(4e6), 1e-12, "a bucket each, 0-4 and 4-8 ms");
   require_close(0.011, step(3e6), 1e-12, "one bucket of 7 MB from 4 ms on");
 }
+
+TEST_CASE("looks: a gradient that is ready earlier is found alone, and a further exchange has a latency of its own") {
+  // Two workers, 0.1 GB/s, 20 ms: a ring all-reduce of n bytes takes 40 ms + n·β. Looks every 16 ms after backward began.
+  Exchange exchange;
+  exchange.grouping = Grouping::bucketed;
+  exchange.bucket_cap = 64_MB;
+  exchange.first_bucket.value = 64_MB;
+  Cluster cluster = star_cluster(2, BytesPerSecond(1e8), 20_ms);
+  cluster.stack.cycle = 16_ms;
+  const auto step = [&](double first) {
+    return step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}),
+                     workload_of(30_ms, {{8e6, first}, {2e6, 0.010}}, {}, 2_ms));
+  };
+  require_close(0.220, step(0.033), 1e-12, "both found at 48: 48 .. 188, + 32");
+  require_close(0.244, step(0.031), 1e-12, "found at 32 and 48: 32 .. 152, 152 .. 212, + 32");
+}

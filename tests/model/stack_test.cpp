@@ -1,4 +1,5 @@
 // A stack's connections, costs of bytes, and looks at gradients, by hand.
+#include "models/fabric/flow_system.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/strategy/looks.hpp"
 #include "tests/support/catch.hpp"
@@ -30,8 +31,9 @@ Cluster with_connections(int p, int connections) {
 Workload two_layers() { return workload_of(30_ms, {{8e6, 0.030}, {2e6, 0.010}}, {}, 2_ms); }
 
 /// Two workers with links of 100 MB/s: a ring takes 10 ms for each MB.
-StepForecast with_cycle(Seconds cycle, const Exchange& exchange, int workers = 2) {
+StepForecast with_cycle(Seconds cycle, const Exchange& exchange, int workers = 2, double speed = 1) {
   Cluster cluster = star_cluster(workers, BytesPerSecond(1e8));
+  cluster.groups = {{1, speed}};  // the last worker
   cluster.stack.cycle = cycle;
   return forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange, Carrier::automatic}), two_layers());
 }
@@ -64,6 +66,22 @@ TEST_CASE("a message between machines has the bandwidth of its connections, by h
   Cluster flags = with_connections(4, 2);
   flags.protocols = {{"LL", 1.0, 0.5}};
   require_close(6 * 0.010, time_of(flags, Operation::all_reduce, Algorithm::ring, 4_MB), 1e-12, "1 MB at 100 MB/s");
+}
+
+TEST_CASE("a link of just that bandwidth is as good as the limit") {
+  // Four workers with connections of 2 x 100 MB/s; the last one's link has 200 MB/s.
+  Cluster cluster = with_connections(4, 2);
+  cluster.groups = {{1, 1.0, BytesPerSecond(2e8)}};
+  require_close(6 * 0.005, time_of(cluster, Operation::all_reduce, Algorithm::ring, 4_MB), 1e-12, "1 MB at 200 MB/s");
+  Fabric fabric(cluster, 0);
+  FlowSystem system;
+  for (int rank = 0; rank < 4; ++rank) {
+    system.flows.emplace_back();
+    system.flows.back().from = rank;
+    system.flows.back().to = (rank + 1) % 4;
+  }
+  const FoldedFlows folded = fold_flows(system, fabric);
+  for (const QuotientFlow& flow : folded.quotient.flows) CHECK_FALSE(flow.links.empty());
 }
 
 TEST_CASE("pushes have the bandwidth of their connections, by hand") {
@@ -102,8 +120,9 @@ TEST_CASE("the costs of bytes end at their limit, by hand") {
 TEST_CASE("looks find gradients, by hand") {
   // From the begin of backward: tensors are ready at 30 and 40. Looks every 16 ms find them at 32 and 48. Exchanges:
   // 32 .. 112, 112 .. 132. Update and forward pass: 132 + 2 + 30.
-  require_close(0.164, with_cycle(16_ms, kPerTensor).step.si(), 1e-12, "132 + 32");
-  // The exchanges wait from 40, where backward ends, for nothing but each other.
+  const StepForecast step = with_cycle(16_ms, kPerTensor);
+  require_close(0.164, step.step.si(), 1e-12, "132 + 32");
+  CHECK(step.breakdown.stack.si() == 0);  // from 40, where backward ends, only exchanges are waited for
   require_close(0.164, with_cycle(16_ms, bucketed(true)).step.si(), 1e-12, "each look has a bucket of its own");
   // Looks every 50 ms find both at 50: 50 .. 150. From 40 to 50 only the look is waited for.
   const StepForecast late = with_cycle(50_ms, bucketed(true));
@@ -114,6 +133,10 @@ TEST_CASE("looks find gradients, by hand") {
   require_close(0.162, with_cycle(10_ms, kPerTensor).step.si(), 1e-12, "30 .. 110 .. 130, + 32");
   // After backward: ready at 40, found at 48.
   require_close(0.180, with_cycle(16_ms, bucketed(false)).step.si(), 1e-12, "48 .. 148, + 32");
+  // The slowest worker, of half the speed, is ready at 60 and 80: 64 .. 144, 144 .. 164. Its update and forward pass
+  // take 64.
+  require_close(0.228, with_cycle(16_ms, kPerTensor, 2, 0.5).step.si(), 1e-12, "164 + 64");
+  require_close(0.264, with_cycle(50_ms, bucketed(true), 2, 0.5).step.si(), 1e-12, "100 .. 200, + 64");
   // A single worker exchanges nothing.
   require_close(0.072, with_cycle(16_ms, bucketed(true), 1).step.si(), 1e-12, "30 + 40 + 2");
 }

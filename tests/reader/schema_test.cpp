@@ -90,7 +90,7 @@ TEST_CASE("shipped files fit their schema") {
 }
 
 TEST_CASE("schemas on disk are the generated ones") {
-  for (const char* part : {"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"}) {
+  for (const char* part : {"scenario", "workload", "profile", "cluster", "strategy", "compressor", "stack", "suite"}) {
     const auto file = default_library() / (std::string(part) + ".schema.json");
     INFO("stepcast schema " << part << " > " << file.string());
     const Json schema = std::string(part) == "scenario" ? scenario_schema() : part_schema(part);

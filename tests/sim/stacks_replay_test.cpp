@@ -26,6 +26,7 @@ Stack random_stack() {
   if (coin()) stack.cycle = Seconds(positive_between(1e-4, 2e-2));
   if (coin()) stack.connection_bandwidth = BytesPerSecond(positive_between(5e7, 1.5e9));
   stack.connections = integer_between(1, 4);
+  if (integer_between(0, 3) == 0) stack.connection_bandwidth = 5_Gbps / stack.connections;
   return stack;
 }
 
@@ -38,6 +39,8 @@ Cluster random_cluster(int p) {
     case 1: cluster.topology = Racks{4, 2.0, Seconds(positive_between(1e-6, 1e-3))}; break;
     default: break;
   }
+  if (std::holds_alternative<Star>(cluster.topology) && integer_between(0, 2) == 0)
+    cluster.groups = {{1, coin() ? 0.6 : 1.0, 5_Gbps, {}}};  // a slow link, as wide as some connections
   if (coin()) cluster.collective_byte_cost = SecondsPerByte(positive_between(1e-13, 1e-10));
   if (coin()) cluster.protocols = {{"quick", 1.0, 0.3}, {"wide", 2.0, 1.0, Seconds(positive_between(1e-6, 1e-3))}};
   cluster.stack = random_stack();
@@ -109,6 +112,7 @@ TEST_CASE("connections limit direct messages: folded replay equals full replay")
     if (integer_between(0, 3) == 0) cluster.topology = Torus{{3, 4}};
     if (integer_between(0, 3) == 0) cluster.topology = FatTree{{4, 4}, {1, 2}, {1, 1}};
     if (integer_between(0, 3) == 0) cluster.topology = Dragonfly{2, 1, 2, 1, 2, 1, 2};
+    if (!std::holds_alternative<Star>(cluster.topology)) cluster.groups.clear();
     cluster.stack.connection_bandwidth = BytesPerSecond(positive_between(5e7, 1.5e9));
     const ParameterServerStrategy server{.shards = integer_between(1, 3),
                                          .placement = coin() ? ServerPlacement::co_located : ServerPlacement::dedicated,
