@@ -153,16 +153,17 @@ StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, con
 
   const auto start = solver.periodic_starts(times.duration, cycle);
   const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
-  std::vector<Interval> timeline;
-  timeline.reserve(graph.tasks.size());
+  std::vector<Interval> timeline;  // folded into one period
+  timeline.reserve(graph.tasks.size() + graph.streams.size());
   for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
     timeline.clear();
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       if (graph.tasks[i].worker_stream == kNoStream) continue;
       const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
-      timeline.push_back({graph.tasks[i].phase, start[v], start[v] + times.duration[v], times.stack_share[i]});
+      wrap({graph.tasks[i].phase, start[v], start[v] + times.duration[v], times.stack_share[i]}, cycle.period,
+           timeline);
     }
-    const Breakdown one = add({}, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), 1.0 / graph.local_steps);
+    const Breakdown one = add({}, attribute(timeline, 0.0, cycle.period), 1.0 / graph.local_steps);
     const auto& [count, speed] = unfolded.classes()[c];
     forecast.breakdown = add(forecast.breakdown, one, static_cast<double>(count) / prices.cluster().workers);
     for (const WorkerKind& kind : kinds)

@@ -135,8 +135,10 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     if (!pull) all.sent += sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
-      uses.add(collective->call);
-      all.operations.insert(collective->call.algorithm->operation);
+      if (like == i) {  // an equal call adds nothing
+        uses.add(collective->call);
+        all.operations.insert(collective->call.algorithm->operation);
+      }
     } else if (const auto* exchange = std::get_if<NeighbourWork>(&task.work)) {
       all.size += exchange->bytes;
     } else if (const auto* pair = std::get_if<PairWork>(&task.work)) {

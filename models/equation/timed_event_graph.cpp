@@ -56,6 +56,16 @@ TimedEventSolver::TimedEventSolver(std::size_t vertices, const std::vector<Edge>
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
   std::sort(entries_.begin(), entries_.end());
   entries_.erase(std::unique(entries_.begin(), entries_.end()), entries_.end());
+  position_.resize(n);
+  first_before_.reserve(n + 1);
+  before_.reserve(edges.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    position_[order_[i]] = i;
+    first_before_.push_back(before_.size());
+    for (const Arc& arc : incoming(order_[i]))
+      if (arc.lag == 0) before_.push_back(arc.from);
+  }
+  first_before_.push_back(before_.size());
 }
 
 /// The cycles of the graph, as ways from an entry to an edge that leads to a later step. Entries are vertices with an
@@ -67,26 +77,21 @@ struct TimedEventSolver::Ways {
     double length;
   };
   std::vector<Way> all;
-  std::vector<std::vector<int>> previous;  ///< by entry and vertex
+  std::vector<std::vector<double>> ends;  ///< by entry and vertex: longest time from the entry's start to that end
   double longest = 0.0;
 };
 
 TimedEventSolver::Ways TimedEventSolver::longest_ways(Durations duration) const {
   Ways ways;
-  ways.previous.resize(entries_.size());
-  std::vector<double> end;  // longest time from the start of the entry to the end of the vertex
+  ways.ends.resize(entries_.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::vector<double>& end = ways.ends[i];
     end.assign(duration.size(), kUnreached);
-    ways.previous[i].assign(duration.size(), -1);
-    for (const int v : order_) {
-      const auto index = static_cast<std::size_t>(v);
-      double start = v == entries_[i] ? 0.0 : kUnreached;
-      for (const Arc& arc : incoming(v)) {
-        if (arc.lag > 0 || end[arc.from] <= start) continue;
-        start = end[arc.from];
-        ways.previous[i][index] = arc.from;
-      }
-      if (start > kUnreached) end[index] = start + duration[index];
+    const std::size_t first = position_[entries_[i]];
+    for (std::size_t at = first; at < order_.size(); ++at) {
+      double start = at == first ? 0.0 : kUnreached;
+      for (const int from : before(at)) start = std::max(start, end[from]);
+      if (start > kUnreached) end[order_[at]] = start + duration[order_[at]];
     }
     for (const Edge& edge : back_) {
       const double length = end[edge.from];
@@ -96,6 +101,17 @@ TimedEventSolver::Ways TimedEventSolver::longest_ways(Durations duration) const 
     }
   }
   return ways;
+}
+
+/// The vertices of the longest way, the last first.
+std::vector<int> TimedEventSolver::path_back(const Ways& ways, std::size_t entry, int last) const {
+  const std::vector<double>& end = ways.ends[entry];
+  std::vector<int> path{last};
+  while (path.back() != entries_[entry]) {
+    const auto all = before(position_[path.back()]);
+    path.push_back(*std::max_element(all.begin(), all.end(), [&](int a, int b) { return end[a] < end[b]; }));
+  }
+  return path;
 }
 
 CriticalCycle TimedEventSolver::critical_cycle(Durations duration) const {
@@ -120,9 +136,7 @@ CriticalCycle TimedEventSolver::critical_cycle(Durations duration) const {
     const Ways::Way& way = ways.all[get(boost::edge_index, reduced, edge)];
     time += way.length;
     cycle.lag += way.back->lag;
-    std::vector<int> path;
-    for (int v = way.back->from; v >= 0; v = v == entries_[way.entry] ? -1 : ways.previous[way.entry][v])
-      path.push_back(v);
+    const std::vector<int> path = path_back(ways, way.entry, way.back->from);
     cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
   }
   if (cycle.lag > 0) cycle.period = time / cycle.lag;
@@ -132,22 +146,25 @@ CriticalCycle TimedEventSolver::critical_cycle(Durations duration) const {
 std::vector<double> TimedEventSolver::periodic_starts(Durations duration, const CriticalCycle& cycle) const {
   std::vector<double> start(duration.size(), kUnreached);
   if (cycle.vertices.empty()) return first_step(duration);
-  start[cycle.vertices.front()] = 0.0;
+  std::vector<double> end(duration.size(), kUnreached);
+  const auto first = static_cast<std::size_t>(cycle.vertices.front());
+  start[first] = 0.0;
+  end[first] = duration[first];
   // Relaxes in topological order. Each turn fixes one more edge with lag > 0 on the longest paths.
   const double tolerance = 1e-12 * cycle.period;
   for (int turn = 0; turn < size() + 2; ++turn) {
     bool changed = false;
-    for (const int v : order_)
+    for (const int v : order_) {
+      double limit = start[v] + tolerance;
       for (const Arc& arc : incoming(v)) {
-        const auto from = static_cast<std::size_t>(arc.from);
-        if (start[from] == kUnreached) continue;
-        const double earliest = start[from] + duration[from] - cycle.period * arc.lag;
-        double& mine = start[v];
-        if (earliest > mine + tolerance || mine == kUnreached) {
-          mine = std::max(mine, earliest);
-          changed = true;
-        }
+        const double earliest = end[arc.from] - cycle.period * arc.lag;  // below any limit if it is not reached
+        if (!(earliest > limit)) continue;
+        start[v] = earliest;
+        end[v] = earliest + duration[v];
+        limit = earliest + tolerance;
+        changed = true;
       }
+    }
     if (!changed) break;
   }
   // Vertices that the critical cycle does not reach run ahead of it. Any start time is valid for them.
@@ -157,12 +174,13 @@ std::vector<double> TimedEventSolver::periodic_starts(Durations duration, const 
 }
 
 std::vector<double> TimedEventSolver::first_step(Durations duration) const {
-  std::vector<double> start(duration.size(), 0.0);
-  for (const int v : order_)
-    for (const Arc& arc : incoming(v)) {
-      const auto from = static_cast<std::size_t>(arc.from);
-      if (arc.lag == 0) start[v] = std::max(start[v], start[from] + duration[from]);
-    }
+  std::vector<double> start(duration.size()), end(duration.size());
+  for (std::size_t at = 0; at < order_.size(); ++at) {
+    double earliest = 0.0;
+    for (const int from : before(at)) earliest = std::max(earliest, end[from]);
+    start[order_[at]] = earliest;
+    end[order_[at]] = earliest + duration[order_[at]];
+  }
   return start;
 }
 

@@ -60,14 +60,23 @@ class TimedEventSolver {
     return std::span(arcs_).subspan(first_arc_[v], first_arc_[v + 1] - first_arc_[v]);
   }
 
+  /// The vertices with an edge of lag 0 to the one at this place of the order.
+  [[nodiscard]] std::span<const int> before(std::size_t place) const {
+    return std::span(before_).subspan(first_before_[place], first_before_[place + 1] - first_before_[place]);
+  }
+
   struct Ways;
   [[nodiscard]] Ways longest_ways(Durations duration) const;
+  [[nodiscard]] std::vector<int> path_back(const Ways& ways, std::size_t entry, int last) const;
 
-  std::vector<int> order_;              ///< topological for edges of lag 0
-  std::vector<Arc> arcs_;               ///< by the vertex that they lead to
-  std::vector<std::size_t> first_arc_;  ///< by vertex, and the end of the last one's
-  std::vector<Edge> back_;              ///< the edges to later steps
-  std::vector<int> entries_;            ///< the vertices that they lead to, each once in order
+  std::vector<int> order_;                 ///< topological for edges of lag 0
+  std::vector<std::size_t> position_;      ///< in the order, by vertex
+  std::vector<int> before_;                ///< the starts of edges of lag 0, by the place of their end in the order
+  std::vector<std::size_t> first_before_;  ///< by place, and the end of the last one's
+  std::vector<Arc> arcs_;                  ///< by the vertex that they lead to
+  std::vector<std::size_t> first_arc_;     ///< by vertex, and the end of the last one's
+  std::vector<Edge> back_;                 ///< the edges to later steps
+  std::vector<int> entries_;               ///< the vertices that they lead to, each once in order
 };
 
 }  // namespace stepcast

@@ -8,10 +8,17 @@ namespace {
 
 std::vector<Traffic> of_collectives(const StepGraph& graph) {
   std::map<bool, CollectiveTraffic> in_flight{{false, {}}};
-  for (const Task& task : graph.tasks)
-    if (const auto* work = std::get_if<CollectiveWork>(&task.work))
-      in_flight[task.worker_stream == graph.in_flight].buffers[{work->call.algorithm->operation, work->call.among}] +=
-          work->call.bytes * (1.0 / graph.local_steps);
+  using Buffer = std::pair<const std::pair<Operation, Communicators>, Bytes>;
+  Buffer* latest[] = {nullptr, nullptr};  // by whether it is in flight: most tasks are like the one before
+  for (const Task& task : graph.tasks) {
+    const auto* work = std::get_if<CollectiveWork>(&task.work);
+    if (!work) continue;
+    const bool flies = task.worker_stream == graph.in_flight;
+    const std::pair key(work->call.algorithm->operation, work->call.among);
+    if (!latest[flies] || latest[flies]->first != key)
+      latest[flies] = &*in_flight[flies].buffers.try_emplace(key).first;
+    latest[flies]->second += work->call.bytes * (1.0 / graph.local_steps);
+  }
   std::vector<Traffic> all;
   for (auto& [is_in_flight, traffic] : in_flight) all.emplace_back(std::move(traffic));
   return all;

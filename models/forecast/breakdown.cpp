@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 namespace stepcast {
@@ -28,10 +30,9 @@ constexpr auto kIndices = [] {
 }();
 
 struct Edge {
-  double time;
-  std::size_t phase;
+  double time, stack_share;
+  std::uint8_t phase;  ///< its index in kOrder
   bool begins;
-  double stack_share;
 };
 
 /// Sorts edges. They often come in few sorted runs, one or two a stream.
@@ -47,6 +48,36 @@ void sort_by_time(std::vector<Edge>& edges) {
   if (sorted != edges.end()) std::sort(edges.begin(), edges.end(), earlier);
 }
 
+/// The intervals that are active at a time.
+class Active {
+ public:
+  [[nodiscard]] bool any() const { return busy_ != 0; }
+  /// The index in kOrder of the phase that counts.
+  [[nodiscard]] std::size_t phase() const { return static_cast<std::size_t>(std::countr_zero(busy_)); }
+  /// The least of its intervals' stack shares.
+  [[nodiscard]] double stack_share() const { return shares_[phase()].front(); }
+
+  void change(const Edge& edge) {
+    std::vector<double>& shares = shares_[edge.phase];
+    const unsigned bit = 1U << edge.phase;
+    if (edge.begins && shares.empty()) {
+      shares.push_back(edge.stack_share);
+      busy_ |= bit;
+    } else if (!edge.begins && shares.size() == 1) {
+      shares.clear();
+      busy_ &= ~bit;
+    } else {
+      const auto place = std::lower_bound(shares.begin(), shares.end(), edge.stack_share);
+      if (edge.begins) shares.insert(place, edge.stack_share);
+      else shares.erase(place);
+    }
+  }
+
+ private:
+  std::array<std::vector<double>, kOrder.size()> shares_;  ///< by phase, the least first
+  unsigned busy_ = 0;                                      ///< a bit for each phase with intervals
+};
+
 }  // namespace
 
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length) {
@@ -57,27 +88,23 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     const std::size_t index = kIndices[static_cast<std::size_t>(interval.phase)];
     const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
     if (index == kOrder.size() || from >= to) continue;
-    edges.push_back({from, index, true, interval.stack_share});
-    edges.push_back({to, index, false, interval.stack_share});
+    edges.push_back({from, interval.stack_share, static_cast<std::uint8_t>(index), true});
+    edges.push_back({to, interval.stack_share, static_cast<std::uint8_t>(index), false});
   }
   sort_by_time(edges);
 
   std::array<double, kOrder.size() + 1> spent{};
   double& stack = spent.back();
-  std::array<std::vector<double>, kOrder.size()> active;  // the stack's shares of active intervals, the least first
+  Active active;
   double now = begin;
   for (const Edge& edge : edges) {
-    const auto busy = std::find_if(active.begin(), active.end(), [](const auto& shares) { return !shares.empty(); });
-    if (busy != active.end()) {
-      const double time = edge.time - now, of_stack = time * busy->front();
-      spent[static_cast<std::size_t>(busy - active.begin())] += time - of_stack;
+    if (active.any()) {
+      const double time = edge.time - now, of_stack = time * active.stack_share();
+      spent[active.phase()] += time - of_stack;
       stack += of_stack;
     }
     now = edge.time;
-    std::vector<double>& shares = active[edge.phase];
-    const auto place = std::lower_bound(shares.begin(), shares.end(), edge.stack_share);
-    if (edge.begins) shares.insert(place, edge.stack_share);
-    else shares.erase(place);
+    active.change(edge);
   }
 
   // The rest makes the parts add up. Rounding residues go to the largest part.
@@ -92,24 +119,26 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   return parts;
 }
 
+void wrap(const Interval& interval, double period, std::vector<Interval>& wrapped) {
+  if (period <= 0) return;
+  double start = interval.start;
+  if (std::abs(start) >= period) start = std::fmod(start, period);  // slow, and changes nothing otherwise
+  if (start < 0) start += period;
+  if (start >= period) start = 0;  // a start just below zero becomes the period by rounding
+  double rest = interval.end - interval.start;
+  while (rest > 0) {
+    const double piece = std::min(rest, period - start);
+    if (piece <= 0) break;
+    wrapped.push_back({interval.phase, start, start + piece, interval.stack_share});
+    rest -= piece;
+    start = 0;
+  }
+}
+
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period) {
   std::vector<Interval> wrapped;
-  if (period <= 0) return wrapped;
   wrapped.reserve(intervals.size() + 1);
-  for (const Interval& interval : intervals) {
-    double start = interval.start;
-    if (std::abs(start) >= period) start = std::fmod(start, period);  // slow, and changes nothing otherwise
-    if (start < 0) start += period;
-    if (start >= period) start = 0;  // a start just below zero becomes the period by rounding
-    double rest = interval.end - interval.start;
-    while (rest > 0) {
-      const double piece = std::min(rest, period - start);
-      if (piece <= 0) break;
-      wrapped.push_back({interval.phase, start, start + piece, interval.stack_share});
-      rest -= piece;
-      start = 0;
-    }
-  }
+  for (const Interval& interval : intervals) wrap(interval, period, wrapped);
   return wrapped;
 }
 

@@ -22,6 +22,8 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
 
 /// Folds intervals of a periodic timeline into [0, period), one steady-state period.
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period);
+/// The same for one interval, whose pieces are appended.
+void wrap(const Interval& interval, double period, std::vector<Interval>& wrapped);
 
 /// a + weight·b, part by part.
 Breakdown add(const Breakdown& a, const Breakdown& b, double weight);

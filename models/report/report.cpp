@@ -136,7 +136,8 @@ Fullest fullest(const StudyPoint& point, const AnsweredPoint& answered) {
     return scenario.workload->profile ? &*scenario.workload->profile : nullptr;
   };
   if (point.phases.empty())
-    return {worker_memory(point.scenario, answered.own.workload), device_of(point.scenario), ""};
+    return {answered.memory ? *answered.memory : worker_memory(point.scenario, answered.own.workload),
+            device_of(point.scenario), ""};
   Fullest most;
   for (std::size_t i = 0; i < point.phases.size(); ++i)
     if (const WorkerMemory memory = worker_memory(point.phases[i], answered.phases[i].workload);

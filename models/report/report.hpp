@@ -132,6 +132,8 @@ struct AnsweredPoint {
   std::vector<Answered> phases{};
   std::optional<Answered> baseline{};
   std::vector<Answered> baseline_phases{};
+  /// worker_memory() of its own scenario, if that is known already.
+  std::optional<WorkerMemory> memory{};
 };
 
 /// Assembles a point's report.

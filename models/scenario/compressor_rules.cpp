@@ -1,6 +1,8 @@
 #include "models/scenario/compressor_rules.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -80,11 +82,17 @@ class CompressorChecker {
             "use compressor none");
   }
 
-  /// The tensors that it compresses. Those that stay whole are among them if there is no other compressor.
+  /// The tensors that it compresses, one of each shape. Those that stay whole are among them if there is no other
+  /// compressor.
   void tensors() {
+    const auto by_shape = [](const Gradient* a, const Gradient* b) {
+      return std::tie(a->elements, a->dims) < std::tie(b->elements, b->dims);
+    };
+    std::set<const Gradient*, decltype(by_shape)> seen(by_shape);
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients)
-      if (!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_)
+      if ((!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_) &&
+          seen.insert(&gradient).second)
         tensors.push_back({gradient.shape(), workload_->dtype});
     if (tensors.empty()) return without_tensors();
     for (const CompressorFault& one : check(compressor_, tensors, compressed_senders(s_)))

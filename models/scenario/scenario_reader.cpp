@@ -21,22 +21,45 @@ namespace {
 /// Visitor of ScenarioFields: like ObjectReader, but it unwraps parts and skips the shared workload.
 class FieldsReader {
  public:
-  FieldsReader(const Json& object, std::vector<Fault>& faults) : inner_(object, "", faults) {}
+  /// @param known  has parts that need not be read again, and takes those that are read now; null to read all
+  FieldsReader(const Json& object, std::vector<Fault>& faults, KnownParts* known)
+      : object_(object), faults_(faults), known_(known), inner_(object, "", faults) {}
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if constexpr (kIsPart<T>) inner_.required(name, target.value, meaning, limits);
-    else inner_.required(name, target, meaning, limits);
+    part(name, target, [&](auto& value) { inner_.required(name, value, meaning, limits); });
   }
   template <class T>
   void optional(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if constexpr (kIsPart<T>) inner_.optional(name, target.value, meaning, limits);
-    else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) inner_.ignore(name);
-    else inner_.optional(name, target, meaning, limits);
+    if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) inner_.ignore(name);
+    else part(name, target, [&](auto& value) { inner_.optional(name, value, meaning, limits); });
   }
   void report_unknown_keys() { inner_.report_unknown_keys(); }
 
  private:
+  template <class T, class Read>
+  void part(const char* name, T& target, const Read& read) {
+    if constexpr (kIsPart<T>) {
+      part(name, target.value, read);
+    } else if constexpr (KnownParts::has<T>) {
+      const auto found = known_ ? object_.find(name) : object_.end();
+      if (found == object_.end()) return read(target);
+      if (const T* known = known_->of<T>().find(*found)) {
+        inner_.ignore(name);
+        target = *known;
+        return;
+      }
+      const std::size_t before = faults_.size();
+      read(target);
+      if (faults_.size() == before) known_->of<T>().keep(*found, target);
+    } else {
+      read(target);
+    }
+  }
+
+  const Json& object_;
+  std::vector<Fault>& faults_;
+  KnownParts* known_;
   detail::ObjectReader inner_;
 };
 
@@ -107,12 +130,9 @@ std::string nearest_batches(const WorkloadTable& table, int workers) {
 
 ScenarioReading ScenarioReader::read(const Document& document) {
   ScenarioReading reading;
-  ScenarioFields fields;
   const std::optional<Json> merged = with_strategy_of_stack(document, reading.impossible);
   const Json& json = merged ? *merged : document.json;
-  FieldsReader reader(json, reading.faults);
-  ScenarioFields::describe(reader, fields);
-  reader.report_unknown_keys();
+  ScenarioFields fields = read_fields(json, reading.faults);
   tell_kinds<Strategy>(json, "/strategy", reading.faults);
   tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
   for (std::size_t i = 0; i < fields.other_compressors.size(); ++i)
@@ -155,6 +175,22 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   reading.faults = known.faults;
   check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible, platform);
   return reading;
+}
+
+ScenarioFields ScenarioReader::read_fields(const Json& json, std::vector<Fault>& faults) {
+  const auto read = [&](KnownParts* known) {
+    ScenarioFields fields;
+    FieldsReader reader(json, faults, known);
+    ScenarioFields::describe(reader, fields);
+    reader.report_unknown_keys();
+    return fields;
+  };
+  const std::size_t before = faults.size();
+  ScenarioFields fields = read(&parts_);
+  if (faults.size() == before) return fields;
+  // The remedy for an unknown key names the part that has it, so no part may be missing from the reader.
+  faults.resize(before);
+  return read(nullptr);
 }
 
 void ScenarioReader::share_strategies(Stack& stack) {

@@ -12,6 +12,7 @@
 #include "models/describe/fault.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/known_parts.hpp"
 #include "models/scenario/part_files.hpp"
 #include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario.hpp"
@@ -63,7 +64,11 @@ class ScenarioReader {
   /// number of workers. Appends a fault if it cannot be divided.
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
+  /// The fields of a document; appends their faults. Parts that were read before are not read again.
+  ScenarioFields read_fields(const Json& json, std::vector<Fault>& faults);
+
   PartFiles& files_;
+  KnownParts parts_;
   PlatformInspector inspect_;
   std::map<std::string, PlatformFacts> platforms_;  ///< by file
   struct Table {

@@ -25,9 +25,13 @@ bool PriceQuestions::have_same_answers(const ClusterPrices& prices) const {
 
 CollectiveCall AskedPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                    const Communicators& among) {
-  const CollectiveCall answer = prices_.decide(operation, choice, bytes, among);
-  questions_.decisions_.push_back({operation, choice, bytes, among, answer});
-  return answer;
+  const auto is_asked = [&](const PriceQuestions::Decision& d) {
+    return d.operation == operation && d.bytes == bytes && d.among == among && d.choice == choice;
+  };
+  auto& all = questions_.decisions_;
+  if (const auto known = std::find_if(all.rbegin(), all.rend(), is_asked); known != all.rend()) return known->answer;
+  all.push_back({operation, choice, bytes, among, prices_.decide(operation, choice, bytes, among)});
+  return all.back().answer;
 }
 
 }  // namespace stepcast

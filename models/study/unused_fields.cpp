@@ -27,6 +27,26 @@ const Json* find(const Document& document, std::string_view pointer) {
   return value;
 }
 
+/// Tells whether a document has a value. Successive pointers are often of one object, which is looked up once.
+class Presence {
+ public:
+  explicit Presence(const Document& document) : document_(document), object_(&document.json) {}
+
+  bool has(std::string_view pointer) {
+    const std::size_t name = pointer.rfind('/');
+    if (object_pointer_ != pointer.substr(0, name)) {
+      object_pointer_ = pointer.substr(0, name);
+      object_ = find(document_, object_pointer_);
+    }
+    return object_ && object_->is_object() && object_->contains(pointer.substr(name + 1));
+  }
+
+ private:
+  const Document& document_;
+  std::string_view object_pointer_;  ///< the document itself at first
+  const Json* object_;               ///< null if the document has none there
+};
+
 /// The place where the value is written. If the value is a whole file, the place of the reference to it.
 Fault written_at(const Document& document, std::string_view pointer) {
   const auto locate = [&](std::string_view what) {
@@ -59,9 +79,10 @@ void UnusedFields::begin(std::vector<Coordinate> coordinates) {
 void UnusedFields::see(const Document& document, const Scenario& scenario) {
   if (look_ == LookForUnused::no) return;
   const auto fields = sometimes_fields();
+  Presence presence(document);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const SometimesField& field = fields[i];
-    if (!find(document, field.pointer)) continue;
+    if (!presence.has(field.pointer)) continue;
     const Fault at = written_at(document, field.pointer);
     if (at.file != file_ && at.file != document.origins.file_of("") && !at.file.starts_with("--")) continue;
     Sighting sighting{{i, at.file, at.pointer}, field.why(scenario)};

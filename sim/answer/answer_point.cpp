@@ -94,6 +94,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
                     timed.notes,
                     {},
                     {},
+                    {},
                     {}};
   if (!missing || missing->empty()) {
     const Answers& own = all.own.answers;
@@ -107,6 +108,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   for (const Scenario& phase : point.phases_of_baseline())
     all.baseline_phases.push_back(answered(phase, "its baseline"));
   if (missing && !missing->empty()) return {};
+  if (trains(scenario) && point.phases.empty()) all.memory = kept->memory(scenario, timed.workload);
   return make_point_report(point, all);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/equation/unfolded_graph.hpp"
+#include "models/report/worker_memory.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/asked_prices.hpp"
 #include "models/strategy/step_graph.hpp"
@@ -27,9 +28,16 @@ class KeptGraph {
     if (!unfolded_) unfolded_.emplace(graph, cluster);
     return *unfolded_;
   }
+  /// worker_memory(), made when first asked for. No link changes it.
+  /// @param scenario, workload  those of the graph, with any link
+  const WorkerMemory& memory(const Scenario& scenario, const Workload& workload) {
+    if (!memory_) memory_ = worker_memory(scenario, workload);
+    return *memory_;
+  }
 
  private:
   std::optional<UnfoldedGraph> unfolded_;
+  std::optional<WorkerMemory> memory_;
 };
 
 /// Builds step graphs, and keeps recent ones for scenarios that differ in their cluster's link only: a search along a

@@ -41,7 +41,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   const CachedPrices prices(scenario.cluster);
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
   const Answered own = answered(scenario);
-  AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};
+  AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}, {}};
   SidedWorkloads sides;
   all.band = error_band(scenario, graph, prices, {}, own.answers.shown().step, sides);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));

@@ -1117,3 +1117,30 @@ TEST_CASE("A document is the same at single values of a field as at a list of th
   CHECK_FALSE(expander.at_values(document, {{"/cluster/workers", 0, "--along", "/cluster/workers"}}));
   CHECK_FALSE(expander.at_values(document, {{"/cluster/no_such_field", 1, "--along", "/cluster/no_such_field"}}));
 }
+
+TEST_CASE("A point is told of its faults as if no part had been read before it") {
+  try {
+    study_of(Changes{{"/workers", 3}, {"/strategy/bucket_cap", "1MB"}}, {"/codec/slowdown=[1, 2]"});
+    FAIL("unknown keys are refused");
+  } catch (const ScenarioError& error) {
+    std::size_t of_workers = 0;
+    for (const Fault& fault : error.faults()) {
+      if (fault.pointer == "/workers") ++of_workers;
+      if (fault.pointer == "/workers") CHECK(fault.remedy == "put it into \"cluster\"");
+      if (fault.pointer == "/strategy/bucket_cap") CHECK(fault.remedy == "put it into \"exchange\"");
+    }
+    CHECK(of_workers > 0);
+    CHECK(error.faults().size() > of_workers);
+  }
+}
+
+TEST_CASE("A part that points share is not mixed up with another") {
+  const Study study = study_of(Changes{}, {"/codec/slowdown=[1, 2, 3]", "/cluster/workers=[4, 8]"});
+  REQUIRE(study.points.size() == 6);
+  for (const StudyPoint& point : study.points) {
+    const std::string slowdown = value_on(point.coordinates, "slowdown"),
+                      workers = value_on(point.coordinates, "workers");
+    CHECK(point.scenario.codec.slowdown == std::stod(slowdown));
+    CHECK(point.scenario.cluster.workers == (workers == "4" ? 4 : 8));
+  }
+}

@@ -9,6 +9,7 @@
 #include "models/describe/json.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/equation/exchange_summary.hpp"
+#include "models/report/worker_memory.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/study/expansion.hpp"
@@ -33,6 +34,7 @@ class Asking {
     StepGraph shared = kept->graph;
     set_stack_shares(shared, prices);
     CHECK(text_of(shared) == text_of(fresh));
+    CHECK(kept->memory(scenario, workload) == worker_memory(scenario, workload));
     if (fresh.asynchronous) return;
     const StepForecast by_kept = evaluate(kept->graph, kept->unfolded(scenario.cluster), prices, CriticalNames::listed),
                        by_fresh = evaluate(fresh, prices);
