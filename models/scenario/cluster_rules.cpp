@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/fabric/machines.hpp"
+#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
