@@ -37,8 +37,10 @@ class TwiceAsGood {
  private:
   template <class T>
   void look(const std::string& pointer, std::string_view name, T& value) {
-    if constexpr (std::is_same_v<T, BytesPerSecond> || std::is_same_v<T, Bytes>) quantity(pointer, value * 2.0);
-    else if constexpr (std::is_same_v<T, Seconds> || std::is_same_v<T, SecondsPerByte>) quantity(pointer, value / 2.0);
+    using Value = std::remove_const_t<T>;  // a shared one is constant
+    if constexpr (std::is_same_v<Value, BytesPerSecond> || std::is_same_v<Value, Bytes>) quantity(pointer, value * 2.0);
+    else if constexpr (std::is_same_v<Value, Seconds> || std::is_same_v<Value, SecondsPerByte>)
+      quantity(pointer, value / 2.0);
     else if constexpr (IsOptional<T>::value) {
       if (value) look(pointer, name, *value);
     } else if constexpr (IsVariant<T>::value) {

@@ -30,7 +30,6 @@
 // takes u·min(n, m) more.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,20 +60,20 @@ struct Stack {
   Shared<std::string> description{};
   SecondsPerByte host_cost{};
   SecondsPerByte inner_host_cost{};
-  std::optional<Bytes> slice{};
-  std::optional<BytesPerSecond> connection_bandwidth{};
+  Shared<Bytes> slice{};  ///< shared, like the next one: seldom there
+  Shared<BytesPerSecond> connection_bandwidth{};
   int connections = 1;
   Seconds operation_cost{};
-  std::optional<Seconds> cycle{};
+  Shared<Seconds> cycle{};
   Seconds negotiation_cost{};
   Seconds gather_cost{};
   SecondsPerByte gather_byte_cost{};
   SecondsPerByte sum_byte_cost{};
-  std::optional<Bytes> byte_cost_limit{};
+  Shared<Bytes> byte_cost_limit{};
   double backward_slowdown = 1.0;
   double spread = 0.0;
   Shared<std::vector<Strategy>> strategies{};  ///< with defaults, which a scenario's strategy already has
-  std::vector<ConstantOrigin> origins{};
+  Shared<std::vector<ConstantOrigin>> origins{};
 
   template <class V>
   static void describe(V& v, Stack& x) {

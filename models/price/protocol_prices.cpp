@@ -24,7 +24,7 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   cluster.protocols.clear();
   cluster.collective_cost += protocol.setup;
   cluster.link = scaled(cluster.link, protocol);
-  if (auto& connection = cluster.stack.connection_bandwidth) *connection *= protocol.bandwidth_factor;
+  if (auto& connection = cluster.stack.connection_bandwidth) connection = *connection * protocol.bandwidth_factor;
   for (WorkerGroup& group : cluster.groups) {
     if (group.bandwidth) *group.bandwidth *= protocol.bandwidth_factor;
     if (group.latency) *group.latency *= protocol.latency_factor;

@@ -32,7 +32,7 @@ std::string resembled(const Scenario& scenario) {
 /// "gather_cost fitted; host_cost, gather_byte_cost assumed": "" if all were measured.
 std::string unmeasured(const Stack& stack) {
   std::map<Evidence, std::vector<std::string>> by_evidence;
-  for (const ConstantOrigin& one : stack.origins)
+  for (const ConstantOrigin& one : stack.origins.value_or({}))
     if (one.evidence != Evidence::measured) by_evidence[one.evidence].push_back(one.constant);
   std::vector<std::string> parts;
   for (const auto& [evidence, constants] : by_evidence)

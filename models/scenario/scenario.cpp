@@ -35,7 +35,7 @@ Scenario without_labels(Scenario scenario) {
   scenario.cluster.stack.name.reset();
   scenario.cluster.stack.description.reset();
   scenario.cluster.stack.strategies.reset();
-  scenario.cluster.stack.origins.clear();
+  scenario.cluster.stack.origins.reset();
   scenario.workload.reset();
   scenario.workload_written.reset();
   scenario.baseline.reset();

@@ -41,7 +41,7 @@ struct GraphInput {
   [[nodiscard]] Seconds negotiation() const { return cluster.workers > 1 ? cluster.stack.negotiation_cost : Seconds{}; }
   /// C, unless a single worker exchanges nothing.
   [[nodiscard]] std::optional<Seconds> cycle() const {
-    return cluster.workers > 1 ? cluster.stack.cycle : std::nullopt;
+    return cluster.workers > 1 && cluster.stack.cycle ? std::optional(*cluster.stack.cycle) : std::nullopt;
   }
   /// g: the workers that add up their gradients before they compress the sum, or have the same parameters. Each
   /// compresses its share.

@@ -107,14 +107,16 @@ Json written_part(const Training& training, const std::string& part, const std::
       cluster.stack.name = name;
       cluster.stack.spread = spread;
       cluster.stack.description = fmt::format("Fitted by stepcast fit to {}", rows);
+      std::vector<ConstantOrigin> origins = cluster.stack.origins.value_or({});
       for (std::size_t i = 0; i < values.size(); ++i) {
         const Field& field = training.fields()[i];
         const std::string constant = field.pointer.substr(std::string_view("/stack/").size());
-        std::erase_if(cluster.stack.origins, [&](const ConstantOrigin& one) { return one.constant == constant; });
-        cluster.stack.origins.push_back(
+        std::erase_if(origins, [&](const ConstantOrigin& one) { return one.constant == constant; });
+        origins.push_back(
             {constant, Evidence::fitted,
              fmt::format("{}; {}", rows, interval_text(field.range, fit.constants[i], fit.rows, values.size()))});
       }
+      cluster.stack.origins = std::move(origins);
       return write_value(cluster.stack, QuantityText::brief);
     }
   return {};
