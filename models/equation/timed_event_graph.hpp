@@ -15,14 +15,6 @@
 
 namespace stepcast {
 
-struct TimedEventGraph {
-  struct Edge {
-    int from, to, lag;
-  };
-  std::vector<double> duration;
-  std::vector<Edge> edges;
-};
-
 struct CriticalCycle {
   double period = 0.0;
   std::vector<int> vertices;  ///< in order, starting anywhere
@@ -32,7 +24,9 @@ struct CriticalCycle {
 /// A graph's order inside one step, ready for the questions below with any durations of its vertices.
 class TimedEventSolver {
  public:
-  using Edge = TimedEventGraph::Edge;
+  struct Edge {
+    int from, to, lag;
+  };
   using Durations = std::span<const double>;  ///< by vertex
 
   /// @throws std::logic_error when edges of lag 0 form a cycle: such a step can never start

@@ -68,7 +68,7 @@ class Connections {
       if (!d.until) connect(d.before, d.after, d.lag);
   }
 
-  std::vector<TimedEventGraph::Edge> edges;
+  std::vector<TimedEventSolver::Edge> edges;
 
  private:
   void connect(TaskId before, TaskId after, int lag) {

@@ -23,6 +23,8 @@ struct HostCosts {
     return a < workers && b < workers && a / workers_of_machine == b / workers_of_machine;
   }
   [[nodiscard]] bool is_one_machine() const { return workers <= workers_of_machine; }
+  /// Whether messages among workers leave machines. Each worker may be a machine.
+  [[nodiscard]] bool leave_machines() const { return workers_of_machine == 1 || !is_one_machine(); }
   /// Whether messages among workers are of both classes, and these differ.
   [[nodiscard]] bool differ() const { return workers_of_machine > 1 && !is_one_machine() && between != inside; }
   /// The least among workers.

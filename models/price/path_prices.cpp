@@ -109,11 +109,9 @@ Prices collective_prices(const Cluster& cluster) {
     if (!std::holds_alternative<Star>(cluster.topology))
       neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }
-  if (const auto limit = connections_limit(cluster)) {
-    const bool has_inner = costs.workers_of_machine > 1, leaves = !has_inner || !costs.is_one_machine();
+  if (const auto limit = connections_limit(cluster); limit && costs.leave_machines())
     for (PathPrice* path : {&neighbour, &far, &inner})
-      if (leaves && (path != &inner || !has_inner)) path->beta = std::max(path->beta, inverse(*limit));
-  }
+      if (path != &inner || costs.workers_of_machine == 1) path->beta = std::max(path->beta, inverse(*limit));
   ring = {mean_latency(cluster).value_or(neighbour.alpha), neighbour.beta};
   return prices;
 }

@@ -205,7 +205,6 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   if (const auto known = cache_.prices.find(key); known != cache_.prices.end()) return known->second;
   Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
   if (is_routed(call)) found = by_routes(call, terms);
-  else if (is_plain_star(cluster_) && !knows_routes_) found.slack = Seconds{};
   if (cache_.prices.size() == Cache::kMostPrices) cache_.prices.clear();
   return cache_.prices.emplace(key, found).first->second;
 }

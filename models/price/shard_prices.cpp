@@ -135,9 +135,7 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
       all.empty() || !alike ? nullptr : flows(exchange, static_cast<int>(shard_bytes.size()), co_located);
   if (!followed) {
     const auto limit = connections_limit(cluster_);
-    const HostCosts costs = host_costs(cluster_);
-    const bool leaves = !co_located || costs.workers_of_machine == 1 || !costs.is_one_machine();
-    if (limit && leaves && !all.empty())
+    if (limit && !all.empty() && (!co_located || host_costs(cluster_).leave_machines()))
       cost.bandwidth = std::max(cost.bandwidth, *std::max_element(shard_bytes.begin(), shard_bytes.end()) / *limit);
     return cost;
   }

@@ -1,8 +1,6 @@
 #include "models/report/worker_memory.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -76,11 +74,7 @@ Bytes feedback_between(const Scenario& scenario, const Workload& workload) {
   const std::vector<const Compressor*> compressors = compressors_of(scenario);
   std::vector<Bytes> compressed(compressors.size());
   std::vector<int> kept(compressors.size());  // a compressor that leaves a tensor unchanged keeps nothing of it
-  const auto by_shape = [](const Gradient* a, const Gradient* b) {
-    return std::tie(a->elements, a->dims) < std::tie(b->elements, b->dims);
-  };
-  using OfEachShape = std::set<const Gradient*, decltype(by_shape)>;
-  std::vector<OfEachShape> seen(compressors.size(), OfEachShape(by_shape));
+  std::vector<TensorsByShape> seen(compressors.size());
   const int senders = compressed_senders(scenario);
   for (const Gradient& gradient : workload.gradients) {
     const auto own = compressor_of(scenario.codec, others_of(scenario), gradient);

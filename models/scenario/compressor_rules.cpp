@@ -1,8 +1,6 @@
 #include "models/scenario/compressor_rules.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -85,10 +83,7 @@ class CompressorChecker {
   /// The tensors that it compresses, one of each shape. Those that stay whole are among them if there is no other
   /// compressor.
   void tensors() {
-    const auto by_shape = [](const Gradient* a, const Gradient* b) {
-      return std::tie(a->elements, a->dims) < std::tie(b->elements, b->dims);
-    };
-    std::set<const Gradient*, decltype(by_shape)> seen(by_shape);
+    TensorsByShape seen;
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : workload_->gradients)
       if ((!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_) &&

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
@@ -17,6 +19,14 @@ namespace stepcast {
 bool matches(const std::string& pattern, const Gradient& tensor);
 /// Whether it matches the name of any of the workload's tensors.
 bool matches_any(const std::string& pattern, const Workload& workload);
+
+/// Orders tensors by shape: a set has one of each. A compressor sees no more of a tensor.
+struct ByShape {
+  bool operator()(const Gradient* a, const Gradient* b) const {
+    return std::tie(a->elements, a->dims) < std::tie(b->elements, b->dims);
+  }
+};
+using TensorsByShape = std::set<const Gradient*, ByShape>;
 
 /// Whether the codec leaves this tensor as it is: by its elements, its dimensions or its name.
 bool stays_whole(const CodecSettings& codec, const Gradient& tensor);

@@ -123,18 +123,11 @@ StepGraph by_priority(const AllReduceStrategy& strategy, const GraphInput& input
   return graph;
 }
 
-/// How much longer the slowest worker computes than one of speed 1.
-double slowest(const Cluster& cluster) {
-  double factor = 0;
-  for (const WorkerKind& kind : worker_kinds(cluster)) factor = std::max(factor, 1 / kind.speed);
-  return factor;
-}
-
 /// The buckets that one look finds are apart from those of the next one, if exchanges begin during back-propagation.
 std::vector<Bucket> buckets_of(const GraphInput& input, const Exchange& exchange, bool overlap) {
   const auto cycle = input.cycle();
   if (!cycle || !overlap) return make_buckets(input.workload, exchange);
-  const double factor = slowdown_of(overlap, input.cluster) * slowest(input.cluster);
+  const double factor = slowdown_of(overlap, input.cluster) / worker_speeds(input.cluster).slowest;
   return make_buckets(input.workload, exchange, [&](Seconds time) { return look_at(time * factor, *cycle); });
 }
 
@@ -143,7 +136,7 @@ std::vector<TaskId> add_when_found(StepGraph& graph, StreamId communication, Str
                                    const PartExchanges& coded, const BackwardPass& backward, TaskId forward,
                                    bool overlap) {
   std::vector<Seconds> ends = ends_of_computing(graph, forward + 1);
-  for (Seconds& end : ends) end = end * slowest(input.cluster);
+  for (Seconds& end : ends) end = end / worker_speeds(input.cluster).slowest;
   const std::vector<TaskId> looks =
       add_looks(graph, *input.cycle(), times_of_parts(backward, ends, overlap), overlap ? forward : backward.end,
                 overlap ? Seconds{} : ends[backward.end]);

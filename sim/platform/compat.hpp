@@ -14,6 +14,10 @@ namespace s4u = simgrid::s4u;
 using Route = std::vector<s4u::LinkInRoute>;
 using RouterPoint = simgrid::kernel::routing::NetPoint*;
 
+using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
+/// Makes a link on the ways out of a host or switch; empty: there is none.
+using LinkMaker = std::function<s4u::Link*(s4u::NetZone*)>;
+
 inline constexpr bool kSimGrid4 = SIMGRID_VERSION >= 40000;
 
 #if SIMGRID_VERSION >= 40000
@@ -62,10 +66,6 @@ inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u:
 }
 /// Call it before the zone is sealed: 4.0 keeps a gateway with its zone, 3.32 with each route.
 inline void set_gateway(s4u::NetZone* zone, RouterPoint gateway) { zone->set_gateway(gateway); }
-
-using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
-/// Makes a link on the ways out of a host or switch; empty: there is none.
-using LinkMaker = std::function<s4u::Link*(s4u::NetZone*)>;
 
 inline std::function<s4u::Link*(s4u::NetZone*, const std::vector<unsigned long>&, unsigned long)> link_callback(
     const LinkMaker& make) {
@@ -149,10 +149,6 @@ inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gatew
                           RouterPoint gateway_b, const Route& route) {
   zone->add_route(a->get_netpoint(), b->get_netpoint(), gateway_a, gateway_b, route, true);
 }
-
-using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
-/// Makes a link on the ways out of a host or switch; empty: there is none.
-using LinkMaker = std::function<s4u::Link*(s4u::NetZone*)>;
 
 inline s4u::ClusterCallbacks callbacks(const HostMaker& make, const LinkMaker& limiter) {
   const auto host = [make](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {

@@ -55,7 +55,7 @@ TEST_CASE("a message between machines has the bandwidth of its connections, by h
   Cluster machines = with_connections(4, 2);
   machines.topology = Nodes{2, {BytesPerSecond(1e10), {}}, 1};
   require_close(6 * 0.005, time_of(machines, Operation::all_reduce, Algorithm::ring, 4_MB), 1e-12, "between machines");
-  // Of an all-gather of 4 MB, both GPUs first exchange 1 MB, then send 2 MB at once by one NIC.
+  // Both GPUs of a machine first exchange 1 MB of an all-gather of 4 MB. Then each sends 2 MB by the one NIC.
   const auto gather = [&] { return time_of(machines, Operation::all_gather, Algorithm::recursive_doubling, 4_MB); };
   require_close(0.0001 + 0.010, gather(), 1e-12, "twice 200 MB/s leave room");
   machines.stack.connections = 6;

@@ -16,6 +16,12 @@ using namespace stepcast::test;
 
 namespace {
 
+struct TimedEventGraph {
+  using Edge = TimedEventSolver::Edge;
+  std::vector<double> duration;
+  std::vector<Edge> edges;
+};
+
 /// Questions about one graph with its durations.
 class GraphSolver {
  public:
