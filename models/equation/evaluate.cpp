@@ -47,28 +47,25 @@ Seconds joint_time(const Work& work, const PricedCost& price, const ClusterPrice
 
 Times times_of(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
                Slack slack = Slack::none) {
-  Times times;
-  times.duration.reserve(unfolded.vertices());
+  Times times{unfolded.own_times(), {}};
   times.stack_share.reserve(graph.tasks.size());
+  for (const Task& task : graph.tasks) times.stack_share.push_back(task.stack_share);
   const bool has_stack = prices.cluster().stack != Stack{};
-  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+  for (const std::size_t i : unfolded.communication()) {
     const Task& task = graph.tasks[i];
-    PricedCost price;  // of an exchange
+    const auto vertex = static_cast<std::size_t>(unfolded.vertex(i, 0));
     if (const std::size_t like = unfolded.first_like(i); like != i) {
-      times.duration.push_back(times.duration[unfolded.vertex(like, 0)]);
-      times.stack_share.push_back(times.stack_share[like]);
+      times.duration[vertex] = times.duration[unfolded.vertex(like, 0)];
+      times.stack_share[i] = times.stack_share[like];
       continue;
     }
-    if (const auto* compute = std::get_if<ComputeWork>(&task.work)) {
-      for (const WorkerClass& c : unfolded.classes()) times.duration.push_back(compute->duration.si() / c.speed);
-    } else if (const auto* negotiation = std::get_if<NegotiationWork>(&task.work)) {
-      times.duration.insert(times.duration.end(), unfolded.classes().size(), negotiation->time.si());
-    } else {
+    PricedCost price;
+    if (!std::holds_alternative<NegotiationWork>(task.work)) {
       price = communication_price(task.work, graph, prices);
-      times.duration.push_back(joint_time(task.work, price, prices, slack).si());
+      times.duration[vertex] = joint_time(task.work, price, prices, slack).si();
     }
-    const bool is_priced = has_stack && task.phase == Phase::exchange;
-    times.stack_share.push_back(is_priced ? stack_share(task.work, price, prices.cluster()) : task.stack_share);
+    if (has_stack && task.phase == Phase::exchange)
+      times.stack_share[i] = stack_share(task.work, price, prices.cluster());
   }
   return times;
 }
@@ -83,6 +80,14 @@ std::vector<std::string> names_of(const CriticalCycle& cycle, const UnfoldedGrap
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
   return names;
+}
+
+/// The end of the first step's last task.
+Seconds first_step(const UnfoldedGraph& unfolded, const Times& times) {
+  const std::vector<double> start = unfolded.solver().first_step(times.duration);
+  double end = 0.0;
+  for (std::size_t v = 0; v < start.size(); ++v) end = std::max(end, start[v] + times.duration[v]);
+  return Seconds(end);
 }
 
 }  // namespace
@@ -129,41 +134,38 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
   return exchange_price(work, graph, prices);
 }
 
-StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names) {
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, Details details) {
   refuse_asynchronous(graph);
-  return evaluate(graph, UnfoldedGraph(graph, prices.cluster()), prices, names);
+  return evaluate(graph, UnfoldedGraph(graph, prices.cluster()), prices, details);
 }
 
 StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
-                      CriticalNames names) {
+                      Details details) {
   refuse_asynchronous(graph);
   const Times times = times_of(graph, unfolded, prices);
-  const TimedEventSolver& solver = unfolded.solver();
-  const CriticalCycle cycle = solver.critical_cycle(times.duration);
+  const TimedEventSolver::SteadyState steady(unfolded.solver(), times.duration);
 
   StepForecast forecast;
-  forecast.step = Seconds(cycle.period / graph.local_steps);
+  forecast.step = Seconds(steady.period() / graph.local_steps);
   forecast.steady_state = "maximum cycle ratio of the step graph";
-  forecast.critical_steps = cycle.lag;
-  if (names == CriticalNames::listed) forecast.critical = names_of(cycle, unfolded, times, graph);
-  const std::vector<double> first = solver.first_step(times.duration);
-  for (std::size_t v = 0; v < first.size(); ++v)
-    forecast.first_step =
-        std::max(forecast.first_step, Seconds(first[v] + times.duration[v]) / static_cast<double>(graph.local_steps));
+  forecast.critical_steps = steady.lag();
+  if (details == Details::made) {
+    forecast.critical = names_of(steady.critical_cycle(), unfolded, times, graph);
+    forecast.first_step = first_step(unfolded, times) / static_cast<double>(graph.local_steps);
+  }
 
-  const auto start = solver.periodic_starts(times.duration, cycle);
+  const std::vector<double> start = steady.starts();
   const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
-  std::vector<Interval> timeline;  // folded into one period
-  timeline.reserve(graph.tasks.size() + graph.streams.size());
+  std::vector<Interval> timeline;
+  timeline.reserve(unfolded.workers_tasks().size());
   for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
     timeline.clear();
-    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
-      if (graph.tasks[i].worker_stream == kNoStream) continue;
-      const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
-      wrap({graph.tasks[i].phase, start[v], start[v] + times.duration[v], times.stack_share[i]}, cycle.period,
-           timeline);
+    for (const UnfoldedGraph::WorkersTask& of : unfolded.workers_tasks()) {
+      const std::size_t v = of.vertex + c * of.to_next;
+      timeline.push_back({of.phase, start[v], start[v] + times.duration[v], times.stack_share[of.task]});
     }
-    const Breakdown one = add({}, attribute(timeline, 0.0, cycle.period), 1.0 / graph.local_steps);
+    const Breakdown one =
+        add({}, attribute(wrap(timeline, steady.period()), 0.0, steady.period()), 1.0 / graph.local_steps);
     const auto& [count, speed] = unfolded.classes()[c];
     forecast.breakdown = add(forecast.breakdown, one, static_cast<double>(count) / prices.cluster().workers);
     for (const WorkerKind& kind : kinds)
@@ -176,10 +178,10 @@ StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, con
 
 StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
+  const UnfoldedGraph unfolded(graph, prices.cluster());
   const auto period = [&](Slack slack) {
-    const UnfoldedGraph unfolded(graph, prices.cluster());
     const Times times = times_of(graph, unfolded, prices, slack);
-    return Seconds(unfolded.solver().critical_cycle(times.duration).period / graph.local_steps);
+    return Seconds(TimedEventSolver::SteadyState(unfolded.solver(), times.duration).period() / graph.local_steps);
   };
   const bool is_exact = std::all_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
@@ -196,7 +198,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
   refuse_asynchronous(graph);
   const UnfoldedGraph unfolded(graph, prices.cluster());
   const Times times = times_of(graph, unfolded, prices);
-  const CriticalCycle cycle = unfolded.solver().critical_cycle(times.duration);
+  const CriticalCycle cycle = TimedEventSolver::SteadyState(unfolded.solver(), times.duration).critical_cycle();
   CriticalTasks critical;
   critical.steps = static_cast<double>(cycle.lag) * graph.local_steps;
   for (const int v : cycle.vertices) {

@@ -22,9 +22,6 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// @throws ModelError for a graph of workers that do not wait for all others
 void refuse_asynchronous(const StepGraph& graph);
 
-/// Whether a forecast has the names of its critical tasks.
-enum class CriticalNames { listed, left_out };
-
 /// Evaluates the graph in closed form. Workers with one speed share one vertex per compute task. A communication task
 /// is a single vertex.
 ///
@@ -42,14 +39,13 @@ enum class CriticalNames { listed, left_out };
 /// - collectives with many distinct messages in a round: within the bounds of step_range.
 ///
 /// exactness.hpp gives the possible error of an answer.
-/// @param names  of the critical tasks, which are most of a forecast's memory
 /// @throws ModelError when the equations cannot evaluate the graph (asynchronous servers, collectives with too many
 /// distinct messages)
-StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, CriticalNames names = CriticalNames::listed);
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices, Details details = Details::made);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 /// The same for a graph that is unfolded already, for workers of the prices' speeds.
 StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
-                      CriticalNames names);
+                      Details details);
 
 /// The range of the replay's step: the periods with the least, the middle and the largest time of each collective.
 /// All are 0 if every collective is exact.

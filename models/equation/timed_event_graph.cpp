@@ -27,22 +27,13 @@ using Reduced = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS
 
 }  // namespace
 
-TimedEventSolver::TimedEventSolver(std::size_t vertices, const std::vector<Edge>& edges)
-    : arcs_(edges.size()), first_arc_(vertices + 1) {
+TimedEventSolver::TimedEventSolver(std::size_t vertices, const std::vector<Edge>& edges) : first_before_(vertices + 1) {
   const auto n = vertices;
-  for (const auto& edge : edges) ++first_arc_[static_cast<std::size_t>(edge.to) + 1];
-  std::partial_sum(first_arc_.begin(), first_arc_.end(), first_arc_.begin());
-  std::vector<std::size_t> next_arc(first_arc_.begin(), first_arc_.end() - 1);
   std::vector<int> waits(n, 0);
   std::vector<int> head(n, -1), next(edges.size(), -1);  // outgoing edges of lag 0 as linked lists
   for (std::size_t e = 0; e < edges.size(); ++e) {
-    const auto& edge = edges[e];
-    arcs_[next_arc[edge.to]++] = {edge.from, edge.lag};
-    if (edge.lag > 0) {
-      back_.push_back(edge);
-      entries_.push_back(edge.to);
-      continue;
-    }
+    const Edge& edge = edges[e];
+    if (edge.lag > 0) continue;
     ++waits[edge.to];
     next[e] = head[edge.from];
     head[edge.from] = static_cast<int>(e);
@@ -54,134 +45,152 @@ TimedEventSolver::TimedEventSolver(std::size_t vertices, const std::vector<Edge>
     for (int e = head[order_[i]]; e >= 0; e = next[e])
       if (--waits[edges[e].to] == 0) order_.push_back(edges[e].to);
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
+
+  std::vector<int> place(n);
+  for (std::size_t i = 0; i < n; ++i) place[order_[i]] = static_cast<int>(i);
+  for (const Edge& edge : edges)
+    if (edge.lag == 0) ++first_before_[static_cast<std::size_t>(place[edge.to]) + 1];
+  std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
+  before_.resize(first_before_.back());
+  std::vector<std::size_t> free(first_before_.begin(), first_before_.end() - 1);
+  for (const Edge& edge : edges) {
+    const int from = place[edge.from], to = place[edge.to];
+    if (edge.lag == 0) {
+      before_[free[to]++] = from;
+    } else {
+      back_.push_back({from, to, edge.lag});
+      entries_.push_back(to);
+    }
+  }
   std::sort(entries_.begin(), entries_.end());
   entries_.erase(std::unique(entries_.begin(), entries_.end()), entries_.end());
-  position_.resize(n);
-  first_before_.reserve(n + 1);
-  before_.reserve(edges.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    position_[order_[i]] = i;
-    first_before_.push_back(before_.size());
-    for (const Arc& arc : incoming(order_[i]))
-      if (arc.lag == 0) before_.push_back(arc.from);
-  }
-  first_before_.push_back(before_.size());
 }
 
-/// The cycles of the graph, as ways from an entry to an edge that leads to a later step. Entries are vertices with an
-/// edge from an earlier step, so every cycle passes through at least one of them.
-struct TimedEventSolver::Ways {
-  struct Way {
-    std::size_t entry;
-    const Edge* back;
-    double length;
-  };
-  std::vector<Way> all;
-  std::vector<std::vector<double>> ends;  ///< by entry and vertex: longest time from the entry's start to that end
-  double longest = 0.0;
-};
-
-TimedEventSolver::Ways TimedEventSolver::longest_ways(Durations duration) const {
-  Ways ways;
-  ways.ends.resize(entries_.size());
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    std::vector<double>& end = ways.ends[i];
-    end.assign(duration.size(), kUnreached);
-    const std::size_t first = position_[entries_[i]];
-    for (std::size_t at = first; at < order_.size(); ++at) {
-      double start = at == first ? 0.0 : kUnreached;
-      for (const int from : before(at)) start = std::max(start, end[from]);
-      if (start > kUnreached) end[order_[at]] = start + duration[order_[at]];
-    }
-    for (const Edge& edge : back_) {
-      const double length = end[edge.from];
-      if (length == kUnreached) continue;
-      ways.all.push_back({i, &edge, length});
-      ways.longest = std::max(ways.longest, length);
-    }
-  }
-  return ways;
+std::vector<double> TimedEventSolver::in_order(Durations duration) const {
+  std::vector<double> ordered;
+  ordered.reserve(order_.size());
+  for (const int v : order_) ordered.push_back(duration[v]);
+  return ordered;
 }
 
-/// The vertices of the longest way, the last first.
-std::vector<int> TimedEventSolver::path_back(const Ways& ways, std::size_t entry, int last) const {
-  const std::vector<double>& end = ways.ends[entry];
-  std::vector<int> path{last};
-  while (path.back() != entries_[entry]) {
-    const auto all = before(position_[path.back()]);
-    path.push_back(*std::max_element(all.begin(), all.end(), [&](int a, int b) { return end[a] < end[b]; }));
-  }
-  return path;
+std::vector<double> TimedEventSolver::by_vertex(std::span<const double> times) const {
+  std::vector<double> all(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) all[order_[i]] = times[i];
+  return all;
 }
 
-CriticalCycle TimedEventSolver::critical_cycle(Durations duration) const {
-  const Ways ways = longest_ways(duration);
-  if (entries_.empty()) return {};
-  const auto entry_index = [&](int vertex) {
-    return static_cast<std::size_t>(std::lower_bound(entries_.begin(), entries_.end(), vertex) - entries_.begin());
-  };
-  Reduced reduced(entries_.size());
-  const double scale = ways.longest > 0 ? 1.0 / ways.longest : 1.0;
-  for (std::size_t w = 0; w < ways.all.size(); ++w)
-    boost::add_edge(
-        ways.all[w].entry, entry_index(ways.all[w].back->to),
-        Weight(ways.all[w].length * scale, {static_cast<double>(ways.all[w].back->lag), static_cast<int>(w)}), reduced);
-  std::vector<Reduced::edge_descriptor> edges;
-  boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced),
-                             get(boost::edge_weight2, reduced), &edges, Precision());
-
-  CriticalCycle cycle;
-  double time = 0.0;
-  for (const auto& edge : edges) {
-    const Ways::Way& way = ways.all[get(boost::edge_index, reduced, edge)];
-    time += way.length;
-    cycle.lag += way.back->lag;
-    const std::vector<int> path = path_back(ways, way.entry, way.back->from);
-    cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
+void TimedEventSolver::run(std::size_t first, std::span<const double> duration, std::span<double> start,
+                           std::span<double> end) const {
+  for (std::size_t at = first; at < order_.size(); ++at) {
+    double earliest = start[at];
+    for (const int other : before(at)) earliest = std::max(earliest, end[other]);
+    start[at] = earliest;
+    end[at] = earliest + duration[at];
   }
-  if (cycle.lag > 0) cycle.period = time / cycle.lag;
-  return cycle;
-}
-
-std::vector<double> TimedEventSolver::periodic_starts(Durations duration, const CriticalCycle& cycle) const {
-  std::vector<double> start(duration.size(), kUnreached);
-  if (cycle.vertices.empty()) return first_step(duration);
-  std::vector<double> end(duration.size(), kUnreached);
-  const auto first = static_cast<std::size_t>(cycle.vertices.front());
-  start[first] = 0.0;
-  end[first] = duration[first];
-  // Relaxes in topological order. Each turn fixes one more edge with lag > 0 on the longest paths.
-  const double tolerance = 1e-12 * cycle.period;
-  for (int turn = 0; turn < size() + 2; ++turn) {
-    bool changed = false;
-    for (const int v : order_) {
-      double limit = start[v] + tolerance;
-      for (const Arc& arc : incoming(v)) {
-        const double earliest = end[arc.from] - cycle.period * arc.lag;  // below any limit if it is not reached
-        if (!(earliest > limit)) continue;
-        start[v] = earliest;
-        end[v] = earliest + duration[v];
-        limit = earliest + tolerance;
-        changed = true;
-      }
-    }
-    if (!changed) break;
-  }
-  // Vertices that the critical cycle does not reach run ahead of it. Any start time is valid for them.
-  for (double& time : start)
-    if (time == kUnreached) time = 0.0;
-  return start;
 }
 
 std::vector<double> TimedEventSolver::first_step(Durations duration) const {
-  std::vector<double> start(duration.size()), end(duration.size());
-  for (std::size_t at = 0; at < order_.size(); ++at) {
-    double earliest = 0.0;
-    for (const int from : before(at)) earliest = std::max(earliest, end[from]);
-    start[order_[at]] = earliest;
-    end[order_[at]] = earliest + duration[order_[at]];
+  std::vector<double> start(order_.size(), 0.0), end(order_.size());
+  run(0, in_order(duration), start, end);
+  return by_vertex(start);
+}
+
+TimedEventSolver::SteadyState::SteadyState(const TimedEventSolver& solver, Durations duration)
+    : solver_(solver), duration_(solver.in_order(duration)) {
+  find_ways();
+  if (!ways_.empty()) find_cycle();
+}
+
+void TimedEventSolver::SteadyState::run_from(std::size_t entry, std::vector<double>& start,
+                                             std::vector<double>& end) const {
+  const auto first = static_cast<std::size_t>(solver_.entries_[entry]);
+  start.assign(duration_.size(), kUnreached);
+  end.assign(duration_.size(), kUnreached);
+  start[first] = 0.0;
+  solver_.run(first, duration_, start, end);
+}
+
+void TimedEventSolver::SteadyState::find_ways() {
+  const std::vector<int>& entries = solver_.entries_;
+  std::vector<double> start, end;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    run_from(i, start, end);
+    for (const Edge& edge : solver_.back_) {
+      if (end[edge.from] == kUnreached) continue;
+      const auto to = std::lower_bound(entries.begin(), entries.end(), edge.to) - entries.begin();
+      ways_.push_back({i, static_cast<std::size_t>(to), &edge, end[edge.from]});
+    }
+  }
+}
+
+void TimedEventSolver::SteadyState::find_cycle() {
+  double longest = 0.0;
+  for (const Way& way : ways_) longest = std::max(longest, way.length);
+  const double scale = longest > 0 ? 1.0 / longest : 1.0;
+  Reduced reduced(solver_.entries_.size());
+  for (std::size_t w = 0; w < ways_.size(); ++w)
+    boost::add_edge(ways_[w].from, ways_[w].to,
+                    Weight(ways_[w].length * scale, {static_cast<double>(ways_[w].back->lag), static_cast<int>(w)}),
+                    reduced);
+  std::vector<Reduced::edge_descriptor> edges;
+  boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced),
+                             get(boost::edge_weight2, reduced), &edges, Precision());
+  double time = 0.0;
+  for (const auto& edge : edges) {
+    cycle_.push_back(static_cast<std::size_t>(get(boost::edge_index, reduced, edge)));
+    time += ways_[cycle_.back()].length;
+    lag_ += ways_[cycle_.back()].back->lag;
+  }
+  if (lag_ > 0) period_ = time / lag_;
+}
+
+CriticalCycle TimedEventSolver::SteadyState::critical_cycle() const {
+  CriticalCycle cycle{period_, {}, lag_};
+  std::vector<double> start, end;
+  for (const std::size_t w : cycle_) {
+    run_from(ways_[w].from, start, end);
+    // The longest way, from its last vertex back.
+    std::vector<int> path{ways_[w].back->from};
+    while (path.back() != solver_.entries_[ways_[w].from]) {
+      const auto all = solver_.before(path.back());
+      path.push_back(*std::max_element(all.begin(), all.end(), [&](int a, int b) { return end[a] < end[b]; }));
+    }
+    for (auto place = path.rbegin(); place != path.rend(); ++place) cycle.vertices.push_back(solver_.order_[*place]);
+  }
+  return cycle;
+}
+
+/// The starts of the entries, relative to one on the critical cycle.
+std::vector<double> TimedEventSolver::SteadyState::entry_starts() const {
+  std::vector<double> start(solver_.entries_.size(), kUnreached);
+  start[ways_[cycle_.front()].from] = 0.0;
+  // Each turn fixes one more way of the longest paths.
+  const double tolerance = 1e-12 * period_;
+  bool changed = true;
+  for (std::size_t turn = 0; changed && turn < start.size() + 2; ++turn) {
+    changed = false;
+    for (const Way& way : ways_) {
+      const double earliest = start[way.from] + way.length - period_ * way.back->lag;
+      if (!(earliest > start[way.to] + tolerance)) continue;  // also where `from` is not reached
+      start[way.to] = earliest;
+      changed = true;
+    }
   }
   return start;
+}
+
+std::vector<double> TimedEventSolver::SteadyState::starts() const {
+  const bool is_cyclic = !cycle_.empty();
+  std::vector<double> start(duration_.size(), is_cyclic ? kUnreached : 0.0), end(duration_.size());
+  if (is_cyclic) {
+    const std::vector<double> of_entries = entry_starts();
+    for (std::size_t i = 0; i < of_entries.size(); ++i) start[solver_.entries_[i]] = of_entries[i];
+  }
+  solver_.run(0, duration_, start, end);
+  std::vector<double> all = solver_.by_vertex(start);
+  // Vertices that the critical cycle does not reach run ahead of it. Any start time is valid for them.
+  if (is_cyclic) std::replace(all.begin(), all.end(), kUnreached, 0.0);
+  return all;
 }
 
 }  // namespace stepcast

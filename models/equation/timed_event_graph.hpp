@@ -32,45 +32,67 @@ class TimedEventSolver {
   /// @throws std::logic_error when edges of lag 0 form a cycle: such a step can never start
   TimedEventSolver(std::size_t vertices, const std::vector<Edge>& edges);
 
-  /// The cycle with maximum ratio. It first contracts paths inside one step: only the longest paths between the few
-  /// vertices that an earlier step reaches matter. There, Howard's algorithm (Boost.Graph) finds the cycle.
-  [[nodiscard]] CriticalCycle critical_cycle(Durations duration) const;
-
-  /// Start times within one period of the periodic regime, which grows by `cycle.period` per step. They are relative to
-  /// a vertex of the critical cycle, and they are the least solution that this cycle permits.
-  [[nodiscard]] std::vector<double> periodic_starts(Durations duration, const CriticalCycle& cycle) const;
+  class SteadyState;
 
   /// Start times of all vertices in the first step. Every vertex starts as early as possible from time 0.
   [[nodiscard]] std::vector<double> first_step(Durations duration) const;
 
  private:
-  struct Arc {
-    int from;
-    int lag;
-  };
-  [[nodiscard]] int size() const { return static_cast<int>(order_.size()); }
-  [[nodiscard]] std::span<const Arc> incoming(int vertex) const {
-    const auto v = static_cast<std::size_t>(vertex);
-    return std::span(arcs_).subspan(first_arc_[v], first_arc_[v + 1] - first_arc_[v]);
-  }
+  // Vertices below are known by their place in the order.
 
-  /// The vertices with an edge of lag 0 to the one at this place of the order.
+  /// The vertices with an edge of lag 0 to this one.
   [[nodiscard]] std::span<const int> before(std::size_t place) const {
     return std::span(before_).subspan(first_before_[place], first_before_[place + 1] - first_before_[place]);
   }
-
-  struct Ways;
-  [[nodiscard]] Ways longest_ways(Durations duration) const;
-  [[nodiscard]] std::vector<int> path_back(const Ways& ways, std::size_t entry, int last) const;
+  [[nodiscard]] std::vector<double> in_order(Durations duration) const;
+  [[nodiscard]] std::vector<double> by_vertex(std::span<const double> times) const;
+  /// Starts all vertices from place `first` on, none before its time in `start` nor before the ends of those that it
+  /// waits for inside the step.
+  void run(std::size_t first, std::span<const double> duration, std::span<double> start, std::span<double> end) const;
 
   std::vector<int> order_;                 ///< topological for edges of lag 0
-  std::vector<std::size_t> position_;      ///< in the order, by vertex
-  std::vector<int> before_;                ///< the starts of edges of lag 0, by the place of their end in the order
-  std::vector<std::size_t> first_before_;  ///< by place, and the end of the last one's
-  std::vector<Arc> arcs_;                  ///< by the vertex that they lead to
-  std::vector<std::size_t> first_arc_;     ///< by vertex, and the end of the last one's
+  std::vector<int> before_;                ///< the starts of edges of lag 0, by their end
+  std::vector<std::size_t> first_before_;  ///< by vertex, and the end of the last one's
   std::vector<Edge> back_;                 ///< the edges to later steps
   std::vector<int> entries_;               ///< the vertices that they lead to, each once in order
+};
+
+/// The long run for one set of durations. It first contracts paths inside one step: only the longest ways between the
+/// few vertices that an earlier step reaches (entries) matter. There, Howard's algorithm (Boost.Graph) finds the cycle
+/// with maximum ratio.
+class TimedEventSolver::SteadyState {
+ public:
+  /// @param solver  outlives this
+  SteadyState(const TimedEventSolver& solver, Durations duration);
+
+  [[nodiscard]] double period() const { return period_; }
+  /// The number of steps in the critical cycle; 0 without a cycle.
+  [[nodiscard]] int lag() const { return lag_; }
+  [[nodiscard]] CriticalCycle critical_cycle() const;
+  /// Start times within one period of the periodic regime, which grows by `period` per step. They are relative to a
+  /// vertex of the critical cycle, and they are the least solution that this cycle permits. Without a cycle, they are
+  /// those of the first step.
+  [[nodiscard]] std::vector<double> starts() const;
+
+ private:
+  /// A way from an entry to an edge that leads to a later step. Every cycle is made of ways.
+  struct Way {
+    std::size_t from, to;  ///< entries, by index
+    const Edge* back;
+    double length;
+  };
+  /// The longest time from the entry's start to the end of each vertex.
+  void run_from(std::size_t entry, std::vector<double>& start, std::vector<double>& end) const;
+  void find_ways();
+  void find_cycle();
+  [[nodiscard]] std::vector<double> entry_starts() const;
+
+  const TimedEventSolver& solver_;
+  std::vector<double> duration_;  ///< in the solver's order
+  std::vector<Way> ways_;
+  std::vector<std::size_t> cycle_;  ///< the critical one's ways, in order
+  double period_ = 0.0;
+  int lag_ = 0;
 };
 
 }  // namespace stepcast

@@ -88,7 +88,25 @@ UnfoldedGraph::UnfoldedGraph(const StepGraph& graph, const Cluster& cluster)
     : classes_(worker_classes(cluster)),
       first_(first_vertices(graph, classes_.size())),
       like_(first_like_tasks(graph)),
-      solver_(vertices(), Connections(graph, first_).edges) {}
+      solver_(vertices(), Connections(graph, first_).edges) {
+  own_times_.reserve(vertices());
+  std::vector<std::vector<WorkersTask>> of_stream(graph.streams.size());
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    const Task& task = graph.tasks[i];
+    if (task.worker_stream != kNoStream)
+      of_stream[task.worker_stream].push_back(
+          {i, task.phase, static_cast<std::size_t>(first_[i]), per_class(i) ? 1U : 0U});
+    if (const auto* compute = std::get_if<ComputeWork>(&task.work)) {
+      for (const WorkerClass& c : classes_) own_times_.push_back(compute->duration.si() / c.speed);
+      continue;
+    }
+    communication_.push_back(i);
+    const auto* negotiation = std::get_if<NegotiationWork>(&task.work);
+    own_times_.resize(static_cast<std::size_t>(first_[i + 1]), negotiation ? negotiation->time.si() : 0.0);
+  }
+  for (const std::vector<WorkersTask>& tasks : of_stream)
+    workers_tasks_.insert(workers_tasks_.end(), tasks.begin(), tasks.end());
+}
 
 std::size_t UnfoldedGraph::task_of(int vertex) const {
   return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), vertex) - first_.begin()) - 1;

@@ -1,4 +1,4 @@
-// The step graph as a timed event graph, apart from its times.
+// The step graph as a timed event graph, apart from the times that links change.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,19 @@ class UnfoldedGraph {
   /// The first task with an equal collective; the task itself without one.
   [[nodiscard]] std::size_t first_like(std::size_t task) const { return like_[task]; }
   [[nodiscard]] const TimedEventSolver& solver() const { return solver_; }
+  /// By vertex. The times of computations and negotiations, and 0 for communication.
+  [[nodiscard]] const std::vector<double>& own_times() const { return own_times_; }
+  /// The tasks that are no computations, in order.
+  [[nodiscard]] const std::vector<std::size_t>& communication() const { return communication_; }
+  /// A task of one of a worker's streams.
+  struct WorkersTask {
+    std::size_t task;
+    Phase phase;
+    std::size_t vertex;   ///< of the first class
+    std::size_t to_next;  ///< from one class to the next: 0 where all have one vertex
+  };
+  /// They come stream by stream.
+  [[nodiscard]] const std::vector<WorkersTask>& workers_tasks() const { return workers_tasks_; }
 
  private:
   [[nodiscard]] bool per_class(std::size_t task) const { return first_[task + 1] - first_[task] > 1; }
@@ -40,6 +53,9 @@ class UnfoldedGraph {
   std::vector<int> first_;  ///< by task its first vertex, and the end of the last one's
   std::vector<std::size_t> like_;
   TimedEventSolver solver_;
+  std::vector<double> own_times_;
+  std::vector<std::size_t> communication_;
+  std::vector<WorkersTask> workers_tasks_;
 };
 
 }  // namespace stepcast

@@ -29,11 +29,38 @@ constexpr auto kIndices = [] {
   return indices;
 }();
 
+constexpr auto kNoPhase = static_cast<std::uint8_t>(kOrder.size());
+
+/// A time at which an interval ends, another begins, or both.
 struct Edge {
-  double time, stack_share;
-  std::uint8_t phase;  ///< its index in kOrder
-  bool begins;
+  double time;
+  std::uint8_t ends, begins;  ///< phases, by their index in kOrder, or kNoPhase
+  double ended_share, begun_share;
 };
+
+/// The edges of intervals that count, inside the window. Where one goes on from the one before, they share an edge, or
+/// none if they are alike.
+std::vector<Edge> edges_of(const std::vector<Interval>& intervals, double begin, double end) {
+  std::vector<Edge> edges;
+  edges.reserve(2 * intervals.size());
+  for (const Interval& interval : intervals) {
+    const auto phase = static_cast<std::uint8_t>(kIndices[static_cast<std::size_t>(interval.phase)]);
+    const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
+    const double share = interval.stack_share;
+    if (phase == kNoPhase || from >= to) continue;
+    if (edges.empty() || edges.back().time != from) {
+      edges.push_back({from, kNoPhase, phase, 0, share});
+    } else if (edges.back().ends == phase && edges.back().ended_share == share) {
+      edges.back().time = to;
+      continue;
+    } else {
+      edges.back().begins = phase;
+      edges.back().begun_share = share;
+    }
+    edges.push_back({to, phase, kNoPhase, share, 0});
+  }
+  return edges;
+}
 
 /// Sorts edges. They often come in few sorted runs, one or two a stream.
 void sort_by_time(std::vector<Edge>& edges) {
@@ -48,6 +75,31 @@ void sort_by_time(std::vector<Edge>& edges) {
   if (sorted != edges.end()) std::sort(edges.begin(), edges.end(), earlier);
 }
 
+/// The stack shares of one phase's active intervals. Mostly there is one interval.
+struct ActiveShares {
+  int count = 0;
+  double least = 0.0;
+  std::vector<double> others;  ///< in order, without the least
+
+  void begin(double share) {
+    if (count++ == 0) {
+      least = share;
+      return;
+    }
+    if (share < least) std::swap(share, least);
+    others.insert(std::lower_bound(others.begin(), others.end(), share), share);
+  }
+  void end(double share) {
+    if (--count == 0) return;
+    if (share == least) {
+      least = others.front();
+      others.erase(others.begin());
+    } else {
+      others.erase(std::lower_bound(others.begin(), others.end(), share));
+    }
+  }
+};
+
 /// The intervals that are active at a time.
 class Active {
  public:
@@ -55,42 +107,46 @@ class Active {
   /// The index in kOrder of the phase that counts.
   [[nodiscard]] std::size_t phase() const { return static_cast<std::size_t>(std::countr_zero(busy_)); }
   /// The least of its intervals' stack shares.
-  [[nodiscard]] double stack_share() const { return shares_[phase()].front(); }
+  [[nodiscard]] double stack_share() const { return shares_[phase()].least; }
 
   void change(const Edge& edge) {
-    std::vector<double>& shares = shares_[edge.phase];
-    const unsigned bit = 1U << edge.phase;
-    if (edge.begins && shares.empty()) {
-      shares.push_back(edge.stack_share);
-      busy_ |= bit;
-    } else if (!edge.begins && shares.size() == 1) {
-      shares.clear();
-      busy_ &= ~bit;
-    } else {
-      const auto place = std::lower_bound(shares.begin(), shares.end(), edge.stack_share);
-      if (edge.begins) shares.insert(place, edge.stack_share);
-      else shares.erase(place);
+    if (edge.ends != kNoPhase) {
+      shares_[edge.ends].end(edge.ended_share);
+      if (shares_[edge.ends].count == 0) busy_ &= ~(1U << edge.ends);
+    }
+    if (edge.begins != kNoPhase) {
+      shares_[edge.begins].begin(edge.begun_share);
+      busy_ |= 1U << edge.begins;
     }
   }
 
  private:
-  std::array<std::vector<double>, kOrder.size()> shares_;  ///< by phase, the least first
-  unsigned busy_ = 0;                                      ///< a bit for each phase with intervals
+  std::array<ActiveShares, kOrder.size()> shares_;  ///< by phase
+  unsigned busy_ = 0;                               ///< a bit for each phase with intervals
 };
+
+/// Appends the pieces of an interval in [0, period).
+void wrap(const Interval& interval, double period, std::vector<Interval>& wrapped) {
+  double start = interval.start, end = interval.end;
+  // The same shift of both ends keeps what touches together.
+  const auto shift = [&](double by) {
+    start += by;
+    end += by;
+  };
+  if (std::abs(start) >= period) shift(std::fmod(start, period) - start);  // slow, and changes nothing otherwise
+  if (start < 0) shift(period);
+  if (start >= period) shift(-period);  // a start just below zero becomes the period by rounding
+  for (; end > period; end -= period) {
+    wrapped.push_back({interval.phase, start, period, interval.stack_share});
+    start = 0;
+  }
+  if (end > start) wrapped.push_back({interval.phase, start, end, interval.stack_share});
+}
 
 }  // namespace
 
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length) {
-  const double end = begin + length;
-  std::vector<Edge> edges;
-  edges.reserve(2 * intervals.size());
-  for (const Interval& interval : intervals) {
-    const std::size_t index = kIndices[static_cast<std::size_t>(interval.phase)];
-    const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
-    if (index == kOrder.size() || from >= to) continue;
-    edges.push_back({from, interval.stack_share, static_cast<std::uint8_t>(index), true});
-    edges.push_back({to, interval.stack_share, static_cast<std::uint8_t>(index), false});
-  }
+  std::vector<Edge> edges = edges_of(intervals, begin, begin + length);
   sort_by_time(edges);
 
   std::array<double, kOrder.size() + 1> spent{};
@@ -119,24 +175,9 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   return parts;
 }
 
-void wrap(const Interval& interval, double period, std::vector<Interval>& wrapped) {
-  if (period <= 0) return;
-  double start = interval.start;
-  if (std::abs(start) >= period) start = std::fmod(start, period);  // slow, and changes nothing otherwise
-  if (start < 0) start += period;
-  if (start >= period) start = 0;  // a start just below zero becomes the period by rounding
-  double rest = interval.end - interval.start;
-  while (rest > 0) {
-    const double piece = std::min(rest, period - start);
-    if (piece <= 0) break;
-    wrapped.push_back({interval.phase, start, start + piece, interval.stack_share});
-    rest -= piece;
-    start = 0;
-  }
-}
-
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period) {
   std::vector<Interval> wrapped;
+  if (period <= 0) return wrapped;
   wrapped.reserve(intervals.size() + 1);
   for (const Interval& interval : intervals) wrap(interval, period, wrapped);
   return wrapped;

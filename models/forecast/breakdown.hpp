@@ -17,13 +17,12 @@ struct Interval {
 
 /// Attributes every instant of [begin, begin + length) to the first active phase, in the order forward, backward,
 /// update, encode, decode, exchange. The stack gets the least share that it has of any active interval of that phase.
-/// An instant without an active phase is waiting. The parts add up to `length`.
+/// An instant without an active phase is waiting. The parts add up to `length`. It is fast if intervals that touch
+/// follow each other.
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length);
 
 /// Folds intervals of a periodic timeline into [0, period), one steady-state period.
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period);
-/// The same for one interval, whose pieces are appended.
-void wrap(const Interval& interval, double period, std::vector<Interval>& wrapped);
 
 /// a + weight·b, part by part.
 Breakdown add(const Breakdown& a, const Breakdown& b, double weight);

@@ -59,6 +59,10 @@ struct Distribution {
   Seconds p5{}, p50{}, p95{}, p99{};
 };
 
+/// Whether an answer has what reports alone show: of a forecast the first step and the names of critical tasks, of a
+/// point the error band and the lower bound. They take time and memory, so a search leaves them out.
+enum class Details { made, left_out };
+
 struct StepForecast {
   /// Time until every task of step 0 is done. Local SGD: mean of the steps before the end of the first exchange.
   Seconds first_step{};

@@ -32,7 +32,8 @@ bool are_equal_and_apart(const StepGraph& graph, const Cluster& cluster) {
 /// Whether the study has points that differ in this field.
 bool goes_over(const StudyPoint& point, std::string_view field) {
   return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) {
-    return c.axis == field || c.axis.ends_with(fmt::format("/{}", field));
+    const std::string_view axis = c.axis;
+    return axis == field || (axis.ends_with(field) && axis[axis.size() - field.size() - 1] == '/');
   });
 }
 

@@ -209,7 +209,9 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i)
     report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
-  report.bound = lower_bound(scenario, own.workload, answered.graph);
+  // A note on jitter tells whether there is one.
+  if (answered.details == Details::made || forecast.distribution)
+    report.bound = lower_bound(scenario, own.workload, answered.graph);
   report.gap =
       report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
   if (scenario.run) {

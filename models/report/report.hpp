@@ -79,7 +79,7 @@ struct PointReport {
   std::optional<double> memory_share{};      ///< of the device's memory, if that is known
   std::string lacks_memory{};                ///< if the known memory exceeds the device's: by how much; else empty
   std::optional<Band> band;                  ///< of the step time, if a profile or stack knows its spread
-  Bound bound;
+  Bound bound;                               ///< all zero in a search without jitter
   double gap = 0.0;               ///< step time over the bound, minus 1; 0 if the bound leaves communication out
   double tolerance = 0.0;         ///< of the difference, when both evaluators were asked
   std::optional<RunReport> run;   ///< of the whole training, if the scenario is a run
@@ -134,6 +134,7 @@ struct AnsweredPoint {
   std::vector<Answered> baseline_phases{};
   /// worker_memory() of its own scenario, if that is known already.
   std::optional<WorkerMemory> memory{};
+  Details details = Details::made;
 };
 
 /// Assembles a point's report.

@@ -25,12 +25,13 @@ class Expansion {
  public:
   /// @param files, reader  may know parts of other studies; they outlive this
   Expansion(const std::string& file, PartFiles& files, ScenarioReader& reader, std::size_t max_points,
-            PointFilter wanted = {})
+            PointFilter wanted = {}, ReadPoints read = ReadPoints::all)
       : files_(files),
         changes_(files_, faults_),
         reader_(reader, changes_, faults_, file),
         max_points_(max_points),
-        wanted_(std::move(wanted)) {}
+        wanted_(std::move(wanted)),
+        read_(read) {}
 
   Study expand(Document document, std::vector<Override> overrides) {
     expand_ranges(document.json);
@@ -249,6 +250,7 @@ class Expansion {
       full_ = true;
       return;
     }
+    if (read_ == ReadPoints::first && !study_.points.empty()) return;
     std::optional<StudyPoint> point = reader_.read(document, std::move(coordinates), study_.points.size());
     if (!point) return;
     if (!study_.points.empty()) share(study_.points.back(), point->scenario);
@@ -279,6 +281,7 @@ class Expansion {
   SeenAxes axes_;
   std::size_t max_points_;
   PointFilter wanted_;
+  ReadPoints read_;
   Study study_;
   std::size_t points_ = 0;
   bool full_ = false;
@@ -298,11 +301,11 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 }
 
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points, PointFilter wanted, PlatformInspector inspect) {
+                   std::size_t max_points, PointFilter wanted, PlatformInspector inspect, ReadPoints read) {
   const std::string file = document.origins.file_of("");
   PartFiles files(std::filesystem::path(file).parent_path(), library);
   ScenarioReader reader(files, std::move(inspect));
-  return Expansion(file, files, reader, max_points, std::move(wanted)).expand(std::move(document), overrides);
+  return Expansion(file, files, reader, max_points, std::move(wanted), read).expand(std::move(document), overrides);
 }
 
 Expander::Expander(std::string file, const std::filesystem::path& library)
@@ -318,10 +321,17 @@ std::optional<std::vector<StudyPoint>> Expander::at_values(const Document& docum
   DocumentChanges changes(files_, faults);
   PointReader reader(reader_, changes, faults, file_, LookForUnused::no);
   std::vector<StudyPoint> points;
+  Document changed = document;
+  Json* field = nullptr;  // once it is known to hold the value as it is written
   for (const Override& value : values) {
-    Document changed = document;
-    changes.apply({value}, changed);
-    changes.resolve(changed);
+    if (field) {
+      *field = value.value;
+    } else {
+      changes.apply({value}, changed);
+      changes.resolve(changed);
+      const Json::json_pointer place(value.pointer);
+      if (changed.json.contains(place) && changed.json[place] == value.value) field = &changed.json[place];
+    }
     std::optional<StudyPoint> point = reader.read(changed, {}, points.size());
     if (!point || !faults.empty()) return {};
     points.push_back(*std::move(point));

@@ -30,11 +30,15 @@ Study load_study(const std::filesystem::path& file, const std::vector<Override>&
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
                   const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
+/// The points that are read. The axes of all points are found.
+enum class ReadPoints { all, first };
+
 /// The same for a document, for example one inside another file. References are relative to the file that contains
 /// them.
 /// @param inspect  called once for each platform file; without it, no file is inspected
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points = kMaxPoints, PointFilter wanted = {}, PlatformInspector inspect = {});
+                   std::size_t max_points = kMaxPoints, PointFilter wanted = {}, PlatformInspector inspect = {},
+                   ReadPoints read = ReadPoints::all);
 
 /// Expands documents one after another that share most of their parts. Each part is read once.
 class Expander {

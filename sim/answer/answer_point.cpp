@@ -24,7 +24,7 @@ StepForecast replayed(const Scenario& scenario, StepGraph graph, const ClusterPr
 }
 
 /// Returns no answers for a scenario without its replay.
-Answers answers_of(const Scenario& scenario, KeptGraph& kept, const ClusterPrices& prices, CriticalNames names,
+Answers answers_of(const Scenario& scenario, KeptGraph& kept, const ClusterPrices& prices, Details details,
                    const ReplayAnswer* replay, Missing* missing) {
   const StepGraph& graph = kept.graph;
   Evaluators by{scenario.evaluation.evaluator == Evaluator::both, true};
@@ -36,7 +36,7 @@ Answers answers_of(const Scenario& scenario, KeptGraph& kept, const ClusterPrice
   Answers answers;
   if (by.equations) {
     refuse_asynchronous(graph);
-    answers.equations = evaluate(graph, kept.unfolded(scenario.cluster), prices, names);
+    answers.equations = evaluate(graph, kept.unfolded(scenario.cluster), prices, details);
   }
   if (!by.replay) return answers;
   if (replay && !replay->error.empty()) throw std::runtime_error(replay->error);
@@ -71,13 +71,12 @@ std::shared_ptr<KeptGraph> PointAnswerer::kept_graph_of(const Scenario& scenario
 }
 
 PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replays, Missing* missing) {
-  const CriticalNames names = details_ == Details::made ? CriticalNames::listed : CriticalNames::left_out;
   const auto answered = [&](const Scenario& scenario, const char* whose) -> Answered {
     try {
       const auto graph = kept_graph_of(scenario);
       const ClusterPrices& prices = prices_.of(scenario.cluster);
       return {workloads_.of(scenario).workload,
-              answers_of(scenario, *graph, prices, names, replays(scenario), missing)};
+              answers_of(scenario, *graph, prices, details_, replays(scenario), missing)};
     } catch (const std::exception& error) {
       throw std::runtime_error(fmt::format("{}: {}", whose, error.what()));
     }
@@ -87,7 +86,7 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   const auto kept = kept_graph_of(scenario);
   const StepGraph& graph = kept->graph;
   const ClusterPrices& prices = prices_.of(scenario.cluster);
-  AnsweredPoint all{{timed.workload, answers_of(scenario, *kept, prices, names, replays(scenario), missing)},
+  AnsweredPoint all{{timed.workload, answers_of(scenario, *kept, prices, details_, replays(scenario), missing)},
                     graph,
                     {},
                     {},
@@ -95,7 +94,8 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
                     {},
                     {},
                     {},
-                    {}};
+                    {},
+                    details_};
   if (!missing || missing->empty()) {
     const Answers& own = all.own.answers;
     all.exchange = summarise(scenario, graph, prices, own.equations ? &kept->unfolded(scenario.cluster) : nullptr);

@@ -27,10 +27,6 @@ struct PointAnswer {
   std::string reason;
 };
 
-/// Whether reports have an error band (models/equation/error_band.hpp) and the names of critical tasks. A band takes two
-/// more evaluations, and the names take memory, so a search that reads neither leaves them out.
-enum class Details { made, left_out };
-
 /// Keeps workloads and prices that points share. Not thread-safe.
 class PointAnswerer {
  public:

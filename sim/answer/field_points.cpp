@@ -6,81 +6,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/describe/json.hpp"
+#include "models/describe/fault.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/point_notes.hpp"
-#include "models/scenario/library.hpp"
-#include "models/scenario/override.hpp"
-#include "models/scenario/part_json.hpp"
 #include "models/study/alternatives.hpp"
-#include "models/study/expansion.hpp"
-#include "models/study/schema.hpp"
 
 namespace stepcast {
-namespace {
-
-/// Returns "/compressor/ratio" for "/variants/1/set/~1compressor/ratio".
-std::string place_of(const std::string& pointer) {
-  const auto tokens = tokens_of(pointer);  // a malformed pointer is reported when it is applied
-  if (!tokens || tokens->size() < 4 || (*tokens)[0] != "variants" || (*tokens)[2] != "set") return pointer;
-  std::string place = (*tokens)[3];
-  for (std::size_t i = 4; i < tokens->size(); ++i) place = pointer_to(place, (*tokens)[i]);
-  return place;
-}
-
-/// A point for any value of the field, without the parts of the study that are not asked here.
-StudyPoint plain(StudyPoint point, bool baseline) {
-  if (!baseline) point.baselines.reset();
-  const auto settle = [&](Scenario& scenario) {
-    if (!baseline) scenario.baseline.reset();
-    scenario.output = {};
-    if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::automatic;
-  };
-  settle(point.scenario);
-  std::for_each(point.phases.begin(), point.phases.end(), settle);
-  return point;
-}
-
-}  // namespace
-
-Field field_at(std::string pointer, std::string_view range) {
-  if (!is_utf8(pointer)) throw std::invalid_argument(fmt::format("\"{}\" is not UTF-8", pointer));
-  std::string place = place_of(pointer);
-  // A range with a unit has real numbers, whatever the schema says, which takes a while to ask.
-  const std::optional<WrittenValue> first = read_written(range.substr(0, range.find("..")));
-  const bool is_real = (first && first->unit) || takes_fractions(place);
-  const auto between = is_real ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
-  return {std::move(pointer), std::move(place), parse_axis_range(range, between)};
-}
-
-Override values_of(const Field& field, const std::string& pointer, const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(field_value(field.range, value));
-  return {pointer, std::move(list), "--along", field.pointer};
-}
-
-namespace {
-
-Override value_of(const Field& field, double value) {
-  return {field.place, field_value(field.range, value), "--along", field.pointer};
-}
-
-}  // namespace
-
-std::string coordinate_text(const AxisRange& range, double value) {
-  const Json json = field_value(range, value);
-  return json.is_string() ? json.get<std::string>() : json.dump();
-}
-
-FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines,
-                         int jobs, PointProgress progress)
+FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file,
+                         Baselines baselines, int jobs, PointProgress progress)
     : study_(std::move(study)),
       field_(std::move(field)),
       file_(std::move(file)),
       baselines_(baselines),
       jobs_(jobs),
       progress_(std::move(progress)),
-      expander_(std::make_unique<Expander>(file_, default_library())) {
+      expander_(std::make_unique<FieldExpander>(field_, file_)) {
   const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
   if (at == study_.axis_pointers.end())
     throw std::invalid_argument(
@@ -91,7 +31,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   std::map<std::vector<std::string>, std::size_t> index;  // points by coordinates
   std::vector<std::size_t> found;                         // number of grid values of each point
   for (StudyPoint& of_study : study_.points) {
-    of_study = plain(std::move(of_study), baselines_);
+    of_study = searched(std::move(of_study), baselines_);
     StudyPoint point = of_study;
     const std::string value = value_on(point.coordinates, axis_);
     std::erase_if(point.coordinates, [&](const Coordinate& c) { return c.axis == axis_; });
@@ -125,7 +65,7 @@ FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) c
   }
   std::vector<double> grid;
   for (const auto& [text, value] : grid_) grid.push_back(value);
-  return {std::move(study), field_, grid, file_, baselines_, jobs_, progress_};
+  return {std::move(study), field_, grid, file_, baselines_, jobs_, {}};
 }
 
 void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
@@ -168,11 +108,7 @@ void FieldPoints::know(const Wanted& wanted) {
     if (values.empty()) continue;
     std::vector<StudyPoint> some = expanded(which, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      StudyPoint point = plain(std::move(some.at(i)), baselines_);
-      share_table(points_[which].scenario, point.scenario);
-      for (std::size_t phase = 0; phase < point.phases.size(); ++phase)
-        share_table(points_[which].phases[phase], point.phases[phase]);
-      point.notes.clear();  // the grid's points have already reported fields without effect in the whole study
+      StudyPoint point = searched(std::move(some.at(i)), baselines_);
       point.coordinates = points_[which].coordinates;
       point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
       batch.points.push_back(std::move(point));
@@ -199,42 +135,10 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   return std::move(report.points);
 }
 
-void FieldPoints::share_table(const Scenario& known, Scenario& own) {
-  if (own.workload == known.workload || !own.workload || !known.workload) return;
-  const auto [entry, is_new] = tables_.try_emplace(own.workload, own.workload);
-  if (is_new && *own.workload == *known.workload) entry->second = known.workload;
-  own.workload = entry->second;
-}
-
-Document FieldPoints::document_of(const StudyPoint& point) {
-  if (is_at_or_below(field_.place, "/workload")) return {to_json(point.scenario), Origins(file_)};
-  Scenario others = point.scenario;
-  const std::shared_ptr<const WorkloadTable> written =
-      others.workload_written ? others.workload_written : others.workload;
-  others.workload = others.workload_written = nullptr;
-  Document document{to_json(others), Origins(file_)};
-  if (!written) return document;
-  std::shared_ptr<const Json>& workload = workloads_[written];
-  if (!workload) workload = std::make_shared<const Json>(write_value(*written));
-  document.workload = workload;
-  return document;
-}
-
-const Document& FieldPoints::kept_document_of(std::size_t point) {
-  if (const auto known = documents_.find(point); known != documents_.end()) return known->second;
-  if (documents_.size() == kMostDocuments) documents_.clear();
-  return documents_.emplace(point, document_of(points_[point])).first->second;
-}
-
 std::vector<StudyPoint> FieldPoints::expanded(std::size_t which, const std::vector<double>& values) {
   const StudyPoint& point = points_[which];
-  if (!is_at_or_below(field_.place, "/workload")) {
-    std::vector<Override> each;
-    for (const double value : values) each.push_back(value_of(field_, value));
-    if (auto points = expander_->at_values(kept_document_of(which), each)) return *std::move(points);
-  }
   try {
-    return expander_->expand(document_of(point), {values_of(field_, field_.place, values)}).points;
+    return expander_->at(which, point, values);
   } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));

@@ -49,7 +49,7 @@ Field read_along(const AlongOptions& options) {
           fmt::format(
               "{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
               pointer));
-    const Study study = load(options.study);
+    const Study study = load_first(options.study);
     pointer = read_option("--along", [&] { return find_field(study, pointer); });
   }
   Field field = read_option(
@@ -80,21 +80,39 @@ struct FieldStudy {
   FieldPoints points;
 };
 
-FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
-                      Baselines baselines) {
-  Study study = load(options.study, {values_of(field, field.pointer, grid)});
-  print_notes(options.study, study);
-  Study first = study;
-  FieldPoints points = read_option("--along", [&] {
-    return FieldPoints(std::move(study), field, grid, source_of(options.study), baselines == Baselines::kept,
-                       options.jobs, shown_progress());
-  });
-  const std::string start = coordinate_text(field.range, grid.front());
+/// The study at all values of the grid, and at its first value.
+std::pair<Study, Study> load_grid(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
+                                  Baselines baselines) {
+  const auto load_at = [&](const std::vector<double>& values) {
+    return load(options.study, {values_of(field, field.pointer, values)});
+  };
+  if (options.study.file != "-") {  // which is read once
+    try {
+      Study first = load_at({grid.front()}), last = load_at({grid.back()});
+      if (auto all = study_between(first, std::move(last), field, grid, source_of(options.study), baselines))
+        return {*std::move(all), std::move(first)};
+    } catch (const ScenarioError&) {  // the whole study tells which values and points have which faults
+    }
+  }
+  Study all = load_at(grid), first = all;
+  const auto at = std::find(all.axis_pointers.begin(), all.axis_pointers.end(), field.place);
+  if (at == all.axis_pointers.end()) return {std::move(all), std::move(first)};
+  const std::string axis = all.axes[at - all.axis_pointers.begin()], start = coordinate_text(field.range, grid.front());
   std::erase_if(first.points, [&](const StudyPoint& point) {
-    const std::string value = value_on(point.coordinates, points.axis());
+    const std::string value = value_on(point.coordinates, axis);
     return !value.empty() && value != start;
   });
-  return {std::move(first), std::move(points)};
+  return {std::move(all), std::move(first)};
+}
+
+FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
+                      Baselines baselines) {
+  auto [all, first] = load_grid(options, field, grid, baselines);
+  print_notes(options.study, all);
+  return {std::move(first), read_option("--along", [&, &study = all] {
+            return FieldPoints(std::move(study), field, grid, source_of(options.study), baselines, options.jobs,
+                               shown_progress());
+          })};
 }
 
 /// Reports a fault of many values or points once, for the first of them.

@@ -34,9 +34,6 @@ struct SearchResult {
 using SearchAlong = std::function<SearchResult(const Study& study, FieldPoints points, const Field& field,
                                                const std::vector<double>& grid)>;
 
-/// Whether points keep their baselines, which speedup needs.
-enum class Baselines { dropped, kept };
-
 /// Searches along the field of the options, and writes the result to their outputs.
 /// @returns the exit code
 /// @throws UsageError, also if --point chooses on the field's axis; ScenarioError, with one fault for many

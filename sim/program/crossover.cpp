@@ -19,6 +19,7 @@
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/slow_kernels.hpp"
+#include "sim/replay/processes.hpp"
 
 namespace stepcast {
 namespace {
@@ -162,6 +163,14 @@ std::string slow_end(const CrossoverOptions& options, FieldPoints slow, const St
                      kComposedSlowdown, to_text(found));
 }
 
+/// What the pool's child made.
+std::string result_of(ProcessPool& pool) {
+  std::vector<ChildAnswer> ended;
+  while (ended.empty()) ended = pool.wait(-1);
+  if (!ended.front().error.empty()) throw std::runtime_error(ended.front().error);
+  return std::move(ended.front().bytes);
+}
+
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
   const bool is_read_by_program = options.csv == "-" || options.json == "-";
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
@@ -169,9 +178,17 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
     if (!is_read_by_program && options.study.file != "-" && may_have_slow_kernels(study) &&
         field.pointer != "/codec/slowdown")
       slow = points.changed(slow_down_kernels);
+    // Both ends take as long, so the slow one has a process of its own, and half of the jobs.
+    ProcessPool beside(1);
+    if (slow && options.jobs > 1) {
+      for (FieldPoints* end : {&points, &*slow}) end->use_jobs((options.jobs + 1) / 2);
+      beside.start(0, [&] { return slow_end(options, *std::move(slow), study, field, grid); });
+      slow.reset();
+    }
     const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
     std::string table = to_text(found);
-    if (slow) table += slow_end(options, *std::move(slow), study, field, grid);
+    if (!beside.empty()) table += result_of(beside);
+    else if (slow) table += slow_end(options, *std::move(slow), study, field, grid);
     return SearchResult{std::move(table), to_csv(found),
                         [found](const Json& manifest) { return crossover_document(found, manifest); }};
   };

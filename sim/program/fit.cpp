@@ -18,7 +18,7 @@
 #include "models/validation/validation_writers.hpp"
 #include "program/options.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/field_points.hpp"
+#include "sim/answer/field.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/study_options.hpp"

@@ -41,7 +41,7 @@ std::vector<std::string> with_pointers(const StudyOptions& options) {
   StudyOptions others = options;
   std::erase_if(others.sets, is_by_name);
   others.points.clear();
-  const Study study = load(others);
+  const Study study = load_first(others);
   std::vector<std::string> sets;
   for (const std::string& set : options.sets) {
     const auto equals = set.find('=');
@@ -189,6 +189,17 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
         expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points), inspect_platform),
         options.points);
   }
+}
+
+Study load_first(const StudyOptions& options) {
+  const PointFilter wanted = options.points.empty() ? PointFilter() : filter_of(options.points);
+  try {
+    Study study = expand_study(document_of(options), overrides(options), default_library(), kMaxPoints, wanted,
+                               inspect_platform, ReadPoints::first);
+    if (!study.points.empty()) return study;
+  } catch (const ScenarioError&) {  // the whole study tells all faults
+  }
+  return load(options);
 }
 
 void save_scenario(const StudyOptions& options, const std::string& path) {

@@ -46,6 +46,9 @@ void add_jobs(Command& command, int& jobs);
 /// @throws UsageError for an option with a wrong value; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
 
+/// The same with all axes, but with the first point alone: enough to find a field by its name.
+Study load_first(const StudyOptions& options);
+
 /// Writes the scenario with the words and the changes of --set as a file.
 /// @throws UsageError if the options name a file already
 void save_scenario(const StudyOptions& options, const std::string& path);

@@ -8,7 +8,7 @@
 #include "models/study/suite.hpp"
 #include "models/validation/fit.hpp"
 #include "models/validation/row_selection.hpp"
-#include "sim/answer/field_points.hpp"
+#include "sim/answer/field.hpp"
 
 namespace stepcast {
 

@@ -36,7 +36,7 @@ class Asking {
     CHECK(text_of(shared) == text_of(fresh));
     CHECK(kept->memory(scenario, workload) == worker_memory(scenario, workload));
     if (fresh.asynchronous) return;
-    const StepForecast by_kept = evaluate(kept->graph, kept->unfolded(scenario.cluster), prices, CriticalNames::listed),
+    const StepForecast by_kept = evaluate(kept->graph, kept->unfolded(scenario.cluster), prices, Details::made),
                        by_fresh = evaluate(fresh, prices);
     CHECK(by_kept.step == by_fresh.step);
     CHECK(by_kept.first_step == by_fresh.first_step);

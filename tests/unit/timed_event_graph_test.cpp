@@ -27,10 +27,8 @@ class GraphSolver {
  public:
   explicit GraphSolver(TimedEventGraph graph)
       : graph_(std::move(graph)), solver_(graph_.duration.size(), graph_.edges) {}
-  [[nodiscard]] CriticalCycle critical_cycle() const { return solver_.critical_cycle(graph_.duration); }
-  [[nodiscard]] std::vector<double> periodic_starts(const CriticalCycle& cycle) const {
-    return solver_.periodic_starts(graph_.duration, cycle);
-  }
+  [[nodiscard]] TimedEventSolver::SteadyState steady_state() const { return {solver_, graph_.duration}; }
+  [[nodiscard]] CriticalCycle critical_cycle() const { return steady_state().critical_cycle(); }
   [[nodiscard]] std::vector<double> first_step() const { return solver_.first_step(graph_.duration); }
 
  private:
@@ -272,14 +270,14 @@ TEST_CASE("periodic starts satisfy every edge, and are the least that the critic
         connect_strongly(graph);
         RC_LOG(show(graph));
         const GraphSolver solver(graph);
-        const CriticalCycle cycle = solver.critical_cycle();
-        RC_PRE(cycle.period > 0);
-        const std::vector<double> x = solver.periodic_starts(cycle);
+        const auto steady = solver.steady_state();
+        RC_PRE(steady.period() > 0);
+        const std::vector<double> x = steady.starts();
         const double tolerance = 1e-9 * std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
         std::vector<double> slack(x.size(), std::numeric_limits<double>::infinity());
         for (const auto& edge : graph.edges) {
           const auto from = static_cast<std::size_t>(edge.from), to = static_cast<std::size_t>(edge.to);
-          slack[to] = std::min(slack[to], x[to] - (x[from] + graph.duration[from] - cycle.period * edge.lag));
+          slack[to] = std::min(slack[to], x[to] - (x[from] + graph.duration[from] - steady.period() * edge.lag));
         }
         for (const double s : slack) RC_ASSERT(std::abs(s) <= tolerance);
       },

@@ -1,0 +1,144 @@
+#include "sim/answer/field_expander.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/scenario/library.hpp"
+#include "models/scenario/part_json.hpp"
+
+namespace stepcast {
+
+StudyPoint searched(StudyPoint point, Baselines baselines) {
+  const bool kept = baselines == Baselines::kept;
+  if (!kept) point.baselines.reset();
+  const auto settle = [&](Scenario& scenario) {
+    if (!kept) scenario.baseline.reset();
+    scenario.output = {};
+    if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::automatic;
+  };
+  settle(point.scenario);
+  std::for_each(point.phases.begin(), point.phases.end(), settle);
+  return point;
+}
+
+FieldExpander::FieldExpander(Field field, std::string file)
+    : field_(std::move(field)), file_(std::move(file)), expander_(file_, default_library()) {}
+
+std::vector<StudyPoint> FieldExpander::at(std::size_t which, const StudyPoint& point,
+                                          const std::vector<double>& values) {
+  if (auto points = if_sound(which, point, values)) return *std::move(points);
+  std::vector<StudyPoint> points =
+      expander_.expand(document_of(point), {values_of(field_, field_.place, values)}).points;
+  for (StudyPoint& one : points) {
+    one.coordinates.clear();
+    one.notes.clear();
+  }
+  return points;
+}
+
+std::optional<std::vector<StudyPoint>> FieldExpander::if_sound(std::size_t which, const StudyPoint& point,
+                                                               const std::vector<double>& values) {
+  if (is_at_or_below(field_.place, "/workload")) return {};
+  std::vector<Override> each;
+  for (const double value : values) {
+    const auto [known, is_new] = overrides_.try_emplace(value);
+    if (is_new) known->second = value_of(field_, value);
+    each.push_back(known->second);
+  }
+  auto points = expander_.at_values(kept_document_of(which, point), each);
+  if (!points) return {};
+  for (StudyPoint& one : *points) share_tables(point, one);
+  return points;
+}
+
+void FieldExpander::share_tables(const StudyPoint& known, StudyPoint& other) {
+  const auto share = [&](const Scenario& theirs, Scenario& own) {
+    if (own.workload == theirs.workload || !own.workload || !theirs.workload) return;
+    const auto [entry, is_new] = tables_.try_emplace(own.workload, own.workload);
+    if (is_new && *own.workload == *theirs.workload) entry->second = theirs.workload;
+    own.workload = entry->second;
+  };
+  share(known.scenario, other.scenario);
+  for (std::size_t phase = 0; phase < other.phases.size(); ++phase) share(known.phases[phase], other.phases[phase]);
+}
+
+Document FieldExpander::document_of(const StudyPoint& point) {
+  if (is_at_or_below(field_.place, "/workload")) return {to_json(point.scenario), Origins(file_)};
+  Scenario others = point.scenario;
+  const std::shared_ptr<const WorkloadTable> written =
+      others.workload_written ? others.workload_written : others.workload;
+  others.workload = others.workload_written = nullptr;
+  Document document{to_json(others), Origins(file_)};
+  if (!written) return document;
+  std::shared_ptr<const Json>& workload = workloads_[written];
+  if (!workload) workload = std::make_shared<const Json>(write_value(*written));
+  document.workload = workload;
+  return document;
+}
+
+const Document& FieldExpander::kept_document_of(std::size_t which, const StudyPoint& point) {
+  if (const auto known = documents_.find(which); known != documents_.end()) return known->second;
+  if (documents_.size() == kMostDocuments) documents_.clear();
+  return documents_.emplace(which, document_of(point)).first->second;
+}
+
+namespace {
+
+/// The place of the axis among a point's coordinates, or their end.
+std::size_t place_on(const StudyPoint& point, const std::string& axis) {
+  const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(),
+                                  [&](const Coordinate& c) { return c.axis == axis; });
+  return static_cast<std::size_t>(found - point.coordinates.begin());
+}
+
+/// Whether b is the same point of the study as a, at the grid's last value instead of its first.
+bool are_ends(StudyPoint a, const StudyPoint& b, const std::string& axis, const std::string& first,
+              const std::string& last) {
+  if (!a.notes.empty() || !b.notes.empty()) return false;
+  if (const std::size_t place = place_on(a, axis); place < a.coordinates.size()) {
+    if (std::exchange(a.coordinates[place].value, last) != first) return false;
+  }
+  return a.coordinates == b.coordinates;
+}
+
+}  // namespace
+
+std::optional<Study> study_between(Study first, Study last, const Field& field, const std::vector<double>& grid,
+                                   const std::string& file, Baselines baselines) {
+  std::vector<std::string> texts;
+  for (const double value : grid) texts.push_back(coordinate_text(field.range, value));
+  const auto at = std::find(first.axis_pointers.begin(), first.axis_pointers.end(), field.place);
+  if (at == first.axis_pointers.end() || !first.notes.empty() || !last.notes.empty() || first.axes != last.axes ||
+      first.points.size() != last.points.size() || first.points.size() * grid.size() > kMaxPoints)
+    return {};
+  const auto number = static_cast<std::size_t>(at - first.axis_pointers.begin());
+  const std::string& axis = first.axes[number];
+  for (std::size_t i = 0; i < first.points.size(); ++i)
+    if (!are_ends(first.points[i], last.points[i], axis, texts.front(), texts.back())) return {};
+
+  FieldExpander expander(field, file);
+  const std::vector<double> between(grid.begin() + 1, grid.end() - 1);
+  std::vector<StudyPoint> points;
+  for (std::size_t i = 0; i < first.points.size(); ++i) {
+    points.push_back(searched(std::move(first.points[i]), baselines));
+    const StudyPoint start = points.back();
+    const std::size_t place = place_on(start, axis);
+    if (place == start.coordinates.size()) continue;  // its variant sets the field
+    auto others = expander.if_sound(i, start, between);
+    if (!others) return {};
+    for (std::size_t v = 0; v < between.size(); ++v) {
+      points.push_back(searched(std::move((*others)[v]), baselines));
+      points.back().coordinates = start.coordinates;
+      points.back().coordinates[place].value = texts[v + 1];
+    }
+    points.push_back(searched(std::move(last.points[i]), baselines));
+    expander.share_tables(start, points.back());
+  }
+  Study study = std::move(first);
+  study.points = std::move(points);
+  study.axis_values[number] = std::move(texts);
+  study.source += last.source;
+  return study;
+}
+
+}  // namespace stepcast
