@@ -83,10 +83,12 @@ class CompressorChecker {
   /// The tensors that it compresses, one of each shape. Those that stay whole are among them if there is no other
   /// compressor.
   void tensors() {
-    TensorsByShape seen;
     std::vector<Tensor> tensors;
+    if (!s_.other_compressors)
+      for (const std::vector<std::int64_t>& shape : workload_->shapes) tensors.push_back({shape, workload_->dtype});
+    TensorsByShape seen;
     for (const Gradient& gradient : workload_->gradients)
-      if ((!s_.other_compressors || compressor_of(s_.codec, others_of(s_), gradient) == index_) &&
+      if (s_.other_compressors && compressor_of(s_.codec, others_of(s_), gradient) == index_ &&
           seen.insert(&gradient).second)
         tensors.push_back({gradient.shape(), workload_->dtype});
     if (tensors.empty()) return without_tensors();

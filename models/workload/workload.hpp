@@ -42,6 +42,8 @@ struct Workload {
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
+  /// The gradients' shapes, each once in order. Empty in a workload that make_workload has not made.
+  std::vector<std::vector<std::int64_t>> shapes{};
   /// Bytes that a pass keeps for backward (activation_memory.hpp); empty if layers have no shapes.
   std::optional<Bytes> activations{};
   std::optional<Flops> model_flops{};  ///< for one sample (layer_work.hpp); empty if layers have no shapes
