@@ -1058,6 +1058,20 @@ TEST_CASE("errors about a choice list all of the axis' values, wanted or not") {
             .find("bandwidth: 2 axes of the study end so") == 0);
 }
 
+TEST_CASE("with its first point alone, a study has all axes") {
+  const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}}, {"/cluster/link/latency", {"1us", "2us"}}});
+  const auto read = [&](ReadPoints points) {
+    return expand_study({Json::parse(text), Origins("s.json")}, {}, default_library(), kMaxPoints, {}, {}, points);
+  };
+  const Study all = read(ReadPoints::all), first = read(ReadPoints::first);
+  CHECK(first.axes == all.axes);
+  CHECK(first.axis_pointers == all.axis_pointers);
+  CHECK(first.axis_values == all.axis_values);
+  REQUIRE(first.points.size() == 1);
+  CHECK(first.points[0].coordinates == all.points[0].coordinates);
+  CHECK(to_json(first.points[0].scenario) == to_json(all.points[0].scenario));
+}
+
 TEST_CASE("points that are not wanted do not count towards the largest study") {
   const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}},
                                           {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}},

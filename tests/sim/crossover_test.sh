@@ -14,6 +14,13 @@ transcript crossover crossover-among "$scenarios/quickstart.json" --along /clust
 # A batch of 16 is too much for the device unless all blocks are computed again.
 transcript crossover crossover-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --set /workload/batch=16 --evaluator equations
 
+# Both ends of unmeasured kernels, side by side or one after the other, are the same.
+for jobs in 1 2; do
+    "$program" crossover "$scenarios/survey.json" --along bandwidth=1Gbps..100Gbps --point workers=8 --point workload=lstm-ptb --jobs $jobs > "$work/$jobs.txt" 2>/dev/null
+done
+grep -q "times as slow" "$work/1.txt"
+cmp "$work/1.txt" "$work/2.txt"
+
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
 import functools, json, sys
 from answers import answer, written
