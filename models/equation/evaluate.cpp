@@ -178,8 +178,7 @@ StepForecast evaluate(const StepGraph& graph, const UnfoldedGraph& unfolded, con
 
 StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
-  const UnfoldedGraph unfolded(graph, prices.cluster());
-  const auto period = [&](Slack slack) {
+  const auto period = [&](const UnfoldedGraph& unfolded, Slack slack) {
     const Times times = times_of(graph, unfolded, prices, slack);
     return Seconds(TimedEventSolver::SteadyState(unfolded.solver(), times.duration).period() / graph.local_steps);
   };
@@ -189,7 +188,8 @@ StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
     return !collective || prices.slack(collective->call) == Seconds{};
   });
   if (is_exact) return {};
-  return {period(Slack::least), period(Slack::none), period(Slack::most)};
+  const UnfoldedGraph unfolded(graph, prices.cluster());
+  return {period(unfolded, Slack::least), period(unfolded, Slack::none), period(unfolded, Slack::most)};
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, CachedPrices(cluster)); }

@@ -59,8 +59,8 @@ struct Distribution {
   Seconds p5{}, p50{}, p95{}, p99{};
 };
 
-/// Whether an answer has what reports alone show: of a forecast the first step and the names of critical tasks, of a
-/// point the error band and the lower bound. They take time and memory, so a search leaves them out.
+/// Whether an answer has what reports alone show. For a forecast, that is the first step and the names of critical tasks.
+/// For a point, it is the error band and the lower bound. They take time and memory, so a search leaves them out.
 enum class Details { made, left_out };
 
 struct StepForecast {

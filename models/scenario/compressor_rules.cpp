@@ -86,11 +86,10 @@ class CompressorChecker {
     std::vector<Tensor> tensors;
     if (!s_.other_compressors)
       for (const std::vector<std::int64_t>& shape : workload_->shapes) tensors.push_back({shape, workload_->dtype});
-    TensorsByShape seen;
-    for (const Gradient& gradient : workload_->gradients)
-      if (s_.other_compressors && compressor_of(s_.codec, others_of(s_), gradient) == index_ &&
-          seen.insert(&gradient).second)
-        tensors.push_back({gradient.shape(), workload_->dtype});
+    else
+      for (TensorsByShape seen; const Gradient& gradient : workload_->gradients)
+        if (compressor_of(s_.codec, others_of(s_), gradient) == index_ && seen.insert(&gradient).second)
+          tensors.push_back({gradient.shape(), workload_->dtype});
     if (tensors.empty()) return without_tensors();
     for (const CompressorFault& one : check(compressor_, tensors, compressed_senders(s_)))
       fault(one.field.empty() ? "/workload" : place() + "/" + one.field, one.found, one.allowed);

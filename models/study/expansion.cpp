@@ -55,7 +55,7 @@ class Expansion {
     if (!faults.empty()) throw ScenarioError(std::move(faults));
     for (std::string& note : reader_.left_out().notes(points_)) study_.notes.push_back(std::move(note));
     reader_.unused().add_notes(study_);
-    axes_.name_axes(study_);
+    axes_.name_axes(study_, read_ == ReadPoints::first);
     study_.source += files_.text();
     return std::move(study_);
   }

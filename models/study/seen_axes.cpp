@@ -11,13 +11,14 @@ void SeenAxes::see(const std::string& axis, const std::string& value) {
   if (found->known.insert(value).second) found->values.push_back(value);
 }
 
-void SeenAxes::name_axes(Study& study) const {
+void SeenAxes::name_axes(Study& study, bool all) const {
   std::vector<std::string> pointers;
   for (const StudyPoint& point : study.points)
     for (const Coordinate& c : point.coordinates)
       if (std::find(pointers.begin(), pointers.end(), c.axis) == pointers.end()) pointers.push_back(c.axis);
-  if (study.points.empty())
-    for (const Seen& axis : seen_) pointers.push_back(axis.pointer);
+  if (all || study.points.empty())
+    for (const Seen& axis : seen_)
+      if (std::find(pointers.begin(), pointers.end(), axis.pointer) == pointers.end()) pointers.push_back(axis.pointer);
   const auto short_name = [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); };
   std::map<std::string, std::string> names;
   for (const std::string& pointer : pointers) {

@@ -16,7 +16,8 @@ class SeenAxes {
 
   /// Sets the study's axes, and names them in its points. An axis has the last name of its pointer, or the whole
   /// pointer if two axes would have one name.
-  void name_axes(Study& study) const;
+  /// @param all  whether axes count that no point has
+  void name_axes(Study& study, bool all) const;
 
  private:
   struct Seen {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/origins.hpp"
 #include "models/scenario/part_json.hpp"
 
 namespace stepcast {
@@ -21,33 +23,71 @@ StudyPoint searched(StudyPoint point, Baselines baselines) {
   return point;
 }
 
-FieldExpander::FieldExpander(Field field, std::string file)
-    : field_(std::move(field)), file_(std::move(file)), expander_(file_, default_library()) {}
+FieldExpander::FieldExpander(Field field, std::string file, StudyAt study_at)
+    : field_(std::move(field)),
+      file_(std::move(file)),
+      study_at_(std::move(study_at)),
+      expander_(file_, default_library()) {}
 
-std::vector<StudyPoint> FieldExpander::at(std::size_t which, const StudyPoint& point,
-                                          const std::vector<double>& values) {
-  if (auto points = if_sound(which, point, values)) return *std::move(points);
-  std::vector<StudyPoint> points =
-      expander_.expand(document_of(point), {values_of(field_, field_.place, values)}).points;
-  for (StudyPoint& one : points) {
-    one.coordinates.clear();
-    one.notes.clear();
+std::vector<StudyPoint> FieldExpander::at(const Known& known, const std::vector<double>& values, Baselines baselines) {
+  if (auto points = by_document(known, values, baselines)) return *std::move(points);
+  const bool is_alone = known.point.phases.empty() && !known.point.baselines;
+  Study study = is_alone ? expander_.expand(document_of(known.point), {values_of(field_, field_.place, values)})
+                         : study_at_(values);
+  if (!is_alone) {
+    const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), field_.place);
+    const std::string& axis = study.axes.at(static_cast<std::size_t>(at - study.axis_pointers.begin()));
+    std::erase_if(study.points, [&](const StudyPoint& one) {
+      std::vector<Coordinate> others = one.coordinates;
+      std::erase_if(others, [&](const Coordinate& c) { return c.axis == axis; });
+      return others != known.point.coordinates;
+    });
+  }
+  std::vector<StudyPoint> points;
+  for (StudyPoint& one : study.points) {
+    points.push_back(searched(std::move(one), baselines));
+    points.back().coordinates.clear();
+    points.back().notes.clear();
+    share_tables(known.point, points.back());
   }
   return points;
 }
 
-std::optional<std::vector<StudyPoint>> FieldExpander::if_sound(std::size_t which, const StudyPoint& point,
-                                                               const std::vector<double>& values) {
-  if (is_at_or_below(field_.place, "/workload")) return {};
+namespace {
+
+/// All that a search asks of a point.
+std::vector<Json> json_of(const StudyPoint& point) {
+  std::vector<Json> all;
+  for (const Scenario* scenario : questions_of(point)) all.push_back(to_json(*scenario));
+  return all;
+}
+
+}  // namespace
+
+bool FieldExpander::gives_point(const Known& known, Baselines baselines) {
+  if (known.point.phases.empty() && !known.point.baselines) return true;
+  const auto [entry, is_new] = gives_point_.try_emplace(known.number, false);
+  if (!is_new) return entry->second;
+  auto points = expander_.at_values(kept_document_of(known.number, known.point), {value_of(field_, known.value)});
+  entry->second = points && json_of(searched(std::move(points->front()), baselines)) == json_of(known.point);
+  return entry->second;
+}
+
+std::optional<std::vector<StudyPoint>> FieldExpander::by_document(const Known& known, const std::vector<double>& values,
+                                                                  Baselines baselines) {
+  if (is_at_or_below(field_.place, "/workload") || !gives_point(known, baselines)) return {};
   std::vector<Override> each;
   for (const double value : values) {
-    const auto [known, is_new] = overrides_.try_emplace(value);
-    if (is_new) known->second = value_of(field_, value);
-    each.push_back(known->second);
+    const auto [entry, is_new] = overrides_.try_emplace(value);
+    if (is_new) entry->second = value_of(field_, value);
+    each.push_back(entry->second);
   }
-  auto points = expander_.at_values(kept_document_of(which, point), each);
+  auto points = expander_.at_values(kept_document_of(known.number, known.point), each);
   if (!points) return {};
-  for (StudyPoint& one : *points) share_tables(point, one);
+  for (StudyPoint& one : *points) {
+    one = searched(std::move(one), baselines);
+    share_tables(known.point, one);
+  }
   return points;
 }
 
@@ -104,7 +144,7 @@ bool are_ends(StudyPoint a, const StudyPoint& b, const std::string& axis, const 
 }  // namespace
 
 std::optional<Study> study_between(Study first, Study last, const Field& field, const std::vector<double>& grid,
-                                   const std::string& file, Baselines baselines) {
+                                   FieldExpander& expander, Baselines baselines) {
   std::vector<std::string> texts;
   for (const double value : grid) texts.push_back(coordinate_text(field.range, value));
   const auto at = std::find(first.axis_pointers.begin(), first.axis_pointers.end(), field.place);
@@ -116,7 +156,6 @@ std::optional<Study> study_between(Study first, Study last, const Field& field, 
   for (std::size_t i = 0; i < first.points.size(); ++i)
     if (!are_ends(first.points[i], last.points[i], axis, texts.front(), texts.back())) return {};
 
-  FieldExpander expander(field, file);
   const std::vector<double> between(grid.begin() + 1, grid.end() - 1);
   std::vector<StudyPoint> points;
   for (std::size_t i = 0; i < first.points.size(); ++i) {
@@ -124,15 +163,15 @@ std::optional<Study> study_between(Study first, Study last, const Field& field, 
     const StudyPoint start = points.back();
     const std::size_t place = place_on(start, axis);
     if (place == start.coordinates.size()) continue;  // its variant sets the field
-    auto others = expander.if_sound(i, start, between);
+    auto others = expander.by_document({i, start, grid.front()}, between, baselines);
     if (!others) return {};
-    for (std::size_t v = 0; v < between.size(); ++v) {
-      points.push_back(searched(std::move((*others)[v]), baselines));
+    others->push_back(searched(std::move(last.points[i]), baselines));
+    expander.share_tables(start, others->back());
+    for (std::size_t v = 0; v < others->size(); ++v) {
+      points.push_back(std::move((*others)[v]));
       points.back().coordinates = start.coordinates;
       points.back().coordinates[place].value = texts[v + 1];
     }
-    points.push_back(searched(std::move(last.points[i]), baselines));
-    expander.share_tables(start, points.back());
   }
   Study study = std::move(first);
   study.points = std::move(points);

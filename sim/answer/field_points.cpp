@@ -12,15 +12,15 @@
 #include "models/study/alternatives.hpp"
 
 namespace stepcast {
-FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file,
-                         Baselines baselines, int jobs, PointProgress progress)
+
+FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid,
+                         std::unique_ptr<FieldExpander> expander, Baselines baselines, int jobs, PointProgress progress)
     : study_(std::move(study)),
       field_(std::move(field)),
-      file_(std::move(file)),
       baselines_(baselines),
       jobs_(jobs),
       progress_(std::move(progress)),
-      expander_(std::make_unique<FieldExpander>(field_, file_)) {
+      expander_(std::move(expander)) {
   const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
   if (at == study_.axis_pointers.end())
     throw std::invalid_argument(
@@ -41,6 +41,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     if (is_new) {
       points_.push_back(std::move(point));
       constant_.push_back(value.empty());
+      values_.push_back(grid_.contains(value) ? grid_.at(value) : 0.0);
       found.push_back(0);
     }
     owners_.push_back(entry->second);
@@ -57,15 +58,29 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
-FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) const {
-  Study study = study_;
+namespace {
+
+void change_points(const std::function<void(Scenario&)>& change, Study& study) {
   for (StudyPoint& point : study.points) {
     change(point.scenario);
     std::for_each(point.phases.begin(), point.phases.end(), change);
   }
+}
+
+}  // namespace
+
+FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) const {
+  Study study = study_;
+  change_points(change, study);
   std::vector<double> grid;
   for (const auto& [text, value] : grid_) grid.push_back(value);
-  return {std::move(study), field_, grid, file_, baselines_, jobs_, {}};
+  auto expander = std::make_unique<FieldExpander>(
+      field_, expander_->file(), [change, study_at = expander_->study_at()](const std::vector<double>& values) {
+        Study whole = study_at(values);
+        change_points(change, whole);
+        return whole;
+      });
+  return {std::move(study), field_, grid, std::move(expander), baselines_, jobs_, progress_};
 }
 
 void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
@@ -108,7 +123,7 @@ void FieldPoints::know(const Wanted& wanted) {
     if (values.empty()) continue;
     std::vector<StudyPoint> some = expanded(which, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      StudyPoint point = searched(std::move(some.at(i)), baselines_);
+      StudyPoint point = std::move(some.at(i));
       point.coordinates = points_[which].coordinates;
       point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
       batch.points.push_back(std::move(point));
@@ -138,7 +153,7 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
 std::vector<StudyPoint> FieldPoints::expanded(std::size_t which, const std::vector<double>& values) {
   const StudyPoint& point = points_[which];
   try {
-    return expander_->at(which, point, values);
+    return expander_->at({which, point, values_[which]}, values, baselines_);
   } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));

@@ -22,18 +22,18 @@ namespace stepcast {
 class FieldPoints {
  public:
   /// @param study  at the values of a grid, as values_of sets them
-  /// @param file   the study's, for errors
   /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values
   /// only
-  FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, Baselines baselines,
-              int jobs, PointProgress progress);
+  FieldPoints(Study study, Field field, const std::vector<double>& grid, std::unique_ptr<FieldExpander> expander,
+              Baselines baselines, int jobs, PointProgress progress);
 
-  /// The same points, each with a change of all its scenarios but the baseline's. They show no progress.
+  /// The same points, each with a change of all its scenarios but the baseline's.
   /// @pre nothing has been answered, and points keep no baselines
   [[nodiscard]] FieldPoints changed(const std::function<void(Scenario&)>& change) const;
 
   /// Changes the number of replays at a time.
   void use_jobs(int jobs) { jobs_ = jobs; }
+  void hide_progress() { progress_ = {}; }
 
   /// The study's points without their coordinate on the field: points that differ in the field alone are one.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
@@ -74,7 +74,6 @@ class FieldPoints {
 
   Study study_;  ///< at the grid's values, until it is answered
   Field field_;
-  std::string file_;
   Baselines baselines_;
   int jobs_;
   PointProgress progress_;
@@ -84,6 +83,7 @@ class FieldPoints {
   std::map<std::string, double> grid_;  ///< values by their coordinates
   std::vector<std::size_t> owners_;     ///< for each point of the study, its point here
   std::vector<StudyPoint> points_;
+  std::vector<double> values_;  ///< by point, the value that it has here; 0 if it does not vary
   std::vector<bool> constant_;
   std::vector<std::map<double, double>> scores_;        ///< by point and value
   std::vector<std::map<double, double>> stack_shares_;  ///< the same

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
+#include "models/scenario/origins.hpp"
 #include "models/scenario/override.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/find_field.hpp"
@@ -82,19 +84,17 @@ struct FieldStudy {
 
 /// The study at all values of the grid, and at its first value.
 std::pair<Study, Study> load_grid(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
-                                  Baselines baselines) {
-  const auto load_at = [&](const std::vector<double>& values) {
-    return load(options.study, {values_of(field, field.pointer, values)});
-  };
-  if (options.study.file != "-") {  // which is read once
+                                  FieldExpander& expander, Baselines baselines) {
+  const StudyAt& study_at = expander.study_at();
+  if (can_be_read_again(options.study) && !is_at_or_below(field.place, "/workload")) {
     try {
-      Study first = load_at({grid.front()}), last = load_at({grid.back()});
-      if (auto all = study_between(first, std::move(last), field, grid, source_of(options.study), baselines))
+      Study first = study_at({grid.front()}), last = study_at({grid.back()});
+      if (auto all = study_between(first, std::move(last), field, grid, expander, baselines))
         return {*std::move(all), std::move(first)};
     } catch (const ScenarioError&) {  // the whole study tells which values and points have which faults
     }
   }
-  Study all = load_at(grid), first = all;
+  Study all = study_at(grid), first = all;
   const auto at = std::find(all.axis_pointers.begin(), all.axis_pointers.end(), field.place);
   if (at == all.axis_pointers.end()) return {std::move(all), std::move(first)};
   const std::string axis = all.axes[at - all.axis_pointers.begin()], start = coordinate_text(field.range, grid.front());
@@ -107,10 +107,14 @@ std::pair<Study, Study> load_grid(const AlongOptions& options, const Field& fiel
 
 FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
                       Baselines baselines) {
-  auto [all, first] = load_grid(options, field, grid, baselines);
+  auto expander = std::make_unique<FieldExpander>(
+      field, source_of(options.study), [&options, field](const std::vector<double>& values) {
+        return load(options.study, {values_of(field, field.pointer, values)});
+      });
+  auto [all, first] = load_grid(options, field, grid, *expander, baselines);
   print_notes(options.study, all);
   return {std::move(first), read_option("--along", [&, &study = all] {
-            return FieldPoints(std::move(study), field, grid, source_of(options.study), baselines, options.jobs,
+            return FieldPoints(std::move(study), field, grid, std::move(expander), baselines, options.jobs,
                                shown_progress());
           })};
 }

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -163,11 +165,11 @@ std::string slow_end(const CrossoverOptions& options, FieldPoints slow, const St
                      kComposedSlowdown, to_text(found));
 }
 
-/// What the pool's child made.
-std::string result_of(ProcessPool& pool) {
+/// What the pool's child made; nothing if it failed.
+std::optional<std::string> result_of(ProcessPool& pool) {
   std::vector<ChildAnswer> ended;
   while (ended.empty()) ended = pool.wait(-1);
-  if (!ended.front().error.empty()) throw std::runtime_error(ended.front().error);
+  if (!ended.front().error.empty()) return {};
   return std::move(ended.front().bytes);
 }
 
@@ -181,14 +183,19 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
     // Both ends take as long, so the slow one has a process of its own, and half of the jobs.
     ProcessPool beside(1);
     if (slow && options.jobs > 1) {
-      for (FieldPoints* end : {&points, &*slow}) end->use_jobs((options.jobs + 1) / 2);
-      beside.start(0, [&] { return slow_end(options, *std::move(slow), study, field, grid); });
-      slow.reset();
+      slow->use_jobs(options.jobs / 2);
+      points.use_jobs(options.jobs - options.jobs / 2);
+      beside.start(0, [&] {
+        slow->hide_progress();
+        return slow_end(options, *std::move(slow), study, field, grid);
+      });
     }
     const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
     std::string table = to_text(found);
-    if (!beside.empty()) table += result_of(beside);
-    else if (slow) table += slow_end(options, *std::move(slow), study, field, grid);
+    std::optional<std::string> below = beside.empty() ? std::nullopt : result_of(beside);
+    // A child's error is words alone, so a search that failed there fails here again.
+    if (slow && !below) below = slow_end(options, *std::move(slow), study, field, grid);
+    if (below) table += *below;
     return SearchResult{std::move(table), to_csv(found),
                         [found](const Json& manifest) { return crossover_document(found, manifest); }};
   };

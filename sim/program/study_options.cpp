@@ -191,6 +191,12 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
   }
 }
 
+bool can_be_read_again(const StudyOptions& options) {
+  std::error_code error;
+  return options.file.empty() ||
+         (options.file != "-" && std::filesystem::is_regular_file(file_of(options.file), error));
+}
+
 Study load_first(const StudyOptions& options) {
   const PointFilter wanted = options.points.empty() ? PointFilter() : filter_of(options.points);
   try {

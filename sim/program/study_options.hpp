@@ -46,6 +46,9 @@ void add_jobs(Command& command, int& jobs);
 /// @throws UsageError for an option with a wrong value; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
 
+/// Whether the scenario can be loaded again: standard input and pipes are read once.
+bool can_be_read_again(const StudyOptions& options);
+
 /// The same with all axes, but with the first point alone: enough to find a field by its name.
 Study load_first(const StudyOptions& options);
 

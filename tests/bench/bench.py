@@ -8,7 +8,8 @@ out what takes more than about ten seconds.
 
 - Seconds are CPU time of the whole command with its start, and of the processes that it starts. MiB are the largest
   resident set. A command runs up to ten times until it has taken half a second. The fastest run counts.
-- Commands that a person waits for have a limit of wall time, which several cores shorten.
+- Commands that a person waits for have a limit of wall time, which several cores shorten. Their row ends with the
+  shortest wall time of their runs.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
   cent of difference is a failure. A row over its limit is marked, and fails nothing: machines differ.
 - The ratio of a full replay to the plain loop leaves out both commands' start, which is their time with two workers.
@@ -70,7 +71,7 @@ class Bench:
         fonts = os.environ.get("MPLCONFIGDIR") or os.path.expanduser("~/.cache/matplotlib")
         self.environment = {"STEPCAST_SCENARIOS": str(ROOT / "scenarios"), **os.environ, "XDG_CACHE_HOME": work, "MPLCONFIGDIR": fonts}
         print(f"{'case':44} {'way':10} {'workers':>8} {'CPU s':>8} {'MiB':>7} "
-              f"{'limit':>14} {'ratio':>7} {'beside':10} {'step':>12} {'difference':>10}")
+              f"{'limit':>18} {'ratio':>7} {'beside':10} {'step':>12} {'difference':>10}")
 
     def write(self, name, content):
         text = content if isinstance(content, str) else json.dumps(content)
@@ -133,7 +134,9 @@ def text_of(row):
     step = f"{row['step_s']:12.6g}" if row["step_s"] is not None else " " * 12
     difference = f"{row['difference']:+10.1e}" if "difference" in row else " " * 10
     text = "{case:44} {way:10} {workers:>8} {seconds:8.3f} {mebibytes:7.1f} ".format(**row)
-    text += f"{limit:>14} {ratio} {row.get('beside', ''):10} {step} {difference}"
+    text += f"{limit:>18} {ratio} {row.get('beside', ''):10} {step} {difference}"
+    if "limit_wall_s" in row:
+        text += f" {row['wall_s']:.3f} s wall"
     return text.rstrip() + ("  OVER" if row["over"] else "") + (f"  said: {row['refused']}" if "refused" in row else "")
 
 

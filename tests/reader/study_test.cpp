@@ -1059,11 +1059,15 @@ TEST_CASE("errors about a choice list all of the axis' values, wanted or not") {
 }
 
 TEST_CASE("with its first point alone, a study has all axes") {
-  const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}}, {"/cluster/link/latency", {"1us", "2us"}}});
+  const Json variants = Json::parse(R"([
+      {"name": "none", "set": {"/cluster/link/latency": "3us"}},
+      {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": [1, 2]}}}])");
+  const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}}, {"/variants", variants}});
   const auto read = [&](ReadPoints points) {
     return expand_study({Json::parse(text), Origins("s.json")}, {}, default_library(), kMaxPoints, {}, {}, points);
   };
   const Study all = read(ReadPoints::all), first = read(ReadPoints::first);
+  CHECK(all.axis_pointers == Texts{"variant", "/cluster/workers", "/strategy/shards"});
   CHECK(first.axes == all.axes);
   CHECK(first.axis_pointers == all.axis_pointers);
   CHECK(first.axis_values == all.axis_values);

@@ -158,10 +158,13 @@ TEST_CASE("intervals that touch count as if they came in any order") {
             stack += least;
             break;
           }
-        const Breakdown b = attribute(intervals, 0, length);
-        for (const Phase phase : kPriority) RC_ASSERT(part(b, phase).si() == seconds[phase]);
-        RC_ASSERT(b.stack.si() == stack);
-        RC_ASSERT(b.total().si() == length);
+        for (const bool in_order : {true, false}) {
+          if (!in_order) std::reverse(intervals.begin(), intervals.end());
+          const Breakdown b = attribute(intervals, 0, length);
+          for (const Phase phase : kPriority) RC_ASSERT(part(b, phase).si() == seconds[phase]);
+          RC_ASSERT(b.stack.si() == stack);
+          RC_ASSERT(b.total().si() == length);
+        }
       },
       2000);
 }

@@ -284,6 +284,19 @@ TEST_CASE("periodic starts satisfy every edge, and are the least that the critic
       kCases);
 }
 
+TEST_CASE("starts by hand") {
+  const auto starts = [](const TimedEventGraph& graph) { return GraphSolver(graph).steady_state().starts(); };
+  using Times = std::vector<double>;
+  // Without a cycle, they are those of the first step.
+  CHECK(starts({{3, 5}, {{0, 1, 0}}}) == Times{0, 3});
+  // The cycle of B = 3 is critical. It does not reach A.
+  CHECK(starts({{2, 3}, {{0, 0, 1}, {1, 1, 1}}}) == Times{0, 0});
+  // A follows B of the step before: 0 + 3 - 3. C follows A inside the step.
+  CHECK(starts({{2, 3, 1}, {{1, 1, 1}, {1, 0, 1}, {0, 2, 0}}}) == Times{0, 0, 2});
+  // A period of zero.
+  CHECK(starts({{0, 0}, {{0, 1, 0}, {1, 0, 1}}}) == Times{0, 0});
+}
+
 TEST_CASE("a step that waits for itself is refused") {
   CHECK_THROWS_AS(GraphSolver(TimedEventGraph{{1}, {{0, 0, 0}}}), std::logic_error);
   CHECK_THROWS_AS(GraphSolver(TimedEventGraph{{1, 1}, {{0, 1, 0}, {1, 0, 0}}}), std::logic_error);
