@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/describe/fault.hpp"
 #include "models/describe/json.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/origins.hpp"
@@ -31,26 +32,32 @@ FieldExpander::FieldExpander(Field field, std::string file, StudyAt study_at)
 
 std::vector<StudyPoint> FieldExpander::at(const Known& known, const std::vector<double>& values, Baselines baselines) {
   if (auto points = by_document(known, values, baselines)) return *std::move(points);
-  const bool is_alone = known.point.phases.empty() && !known.point.baselines;
-  Study study = is_alone ? expander_.expand(document_of(known.point), {values_of(field_, field_.place, values)})
-                         : study_at_(values);
-  if (!is_alone) {
-    const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), field_.place);
-    const std::string& axis = study.axes.at(static_cast<std::size_t>(at - study.axis_pointers.begin()));
-    std::erase_if(study.points, [&](const StudyPoint& one) {
-      std::vector<Coordinate> others = one.coordinates;
-      std::erase_if(others, [&](const Coordinate& c) { return c.axis == axis; });
-      return others != known.point.coordinates;
-    });
-  }
   std::vector<StudyPoint> points;
-  for (StudyPoint& one : study.points) {
-    points.push_back(searched(std::move(one), baselines));
-    points.back().coordinates.clear();
-    points.back().notes.clear();
-    share_tables(known.point, points.back());
+  if (!gives_point(known, baselines)) points = of_study(known, values);
+  if (points.size() != values.size()) points = expanded(known, values);  // tells an impossible value
+  for (StudyPoint& point : points) {
+    point = searched(std::move(point), baselines);
+    point.coordinates.clear();
+    point.notes.clear();
+    share_tables(known.point, point);
   }
   return points;
+}
+
+std::vector<StudyPoint> FieldExpander::of_study(const Known& known, const std::vector<double>& values) const {
+  Study study = study_at_(values);
+  const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), field_.place);
+  const std::string& axis = study.axes.at(static_cast<std::size_t>(at - study.axis_pointers.begin()));
+  std::erase_if(study.points, [&](const StudyPoint& point) {
+    std::vector<Coordinate> others = point.coordinates;
+    std::erase_if(others, [&](const Coordinate& c) { return c.axis == axis; });
+    return others != known.point.coordinates;
+  });
+  return std::move(study.points);
+}
+
+std::vector<StudyPoint> FieldExpander::expanded(const Known& known, const std::vector<double>& values) {
+  return expander_.expand(document_of(known.point), {values_of(field_, field_.place, values)}).points;
 }
 
 namespace {
@@ -68,8 +75,11 @@ bool FieldExpander::gives_point(const Known& known, Baselines baselines) {
   if (known.point.phases.empty() && !known.point.baselines) return true;
   const auto [entry, is_new] = gives_point_.try_emplace(known.number, false);
   if (!is_new) return entry->second;
-  auto points = expander_.at_values(kept_document_of(known.number, known.point), {value_of(field_, known.value)});
-  entry->second = points && json_of(searched(std::move(points->front()), baselines)) == json_of(known.point);
+  try {
+    const StudyPoint point = searched(std::move(expanded(known, {known.value}).at(0)), baselines);
+    entry->second = json_of(point) == json_of(known.point);
+  } catch (const ScenarioError&) {  // the whole study allows what the document does not
+  }
   return entry->second;
 }
 

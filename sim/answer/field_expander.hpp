@@ -53,6 +53,11 @@ class FieldExpander {
  private:
   /// Whether the point's document gives the point, with its phases and baseline.
   bool gives_point(const Known& known, Baselines baselines);
+  /// The point among those of the whole study. Impossible values may be left out.
+  [[nodiscard]] std::vector<StudyPoint> of_study(const Known& known, const std::vector<double>& values) const;
+  /// The point from a document of its own, read as a study.
+  /// @throws ScenarioError for an impossible value
+  std::vector<StudyPoint> expanded(const Known& known, const std::vector<double>& values);
   /// The point as a document. Documents share a workload without the field.
   [[nodiscard]] Document document_of(const StudyPoint& point);
   /// The same for a field outside the workload, kept for the next request.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,10 +108,14 @@ std::pair<Study, Study> load_grid(const AlongOptions& options, const Field& fiel
 
 FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
                       Baselines baselines) {
-  auto expander = std::make_unique<FieldExpander>(
-      field, source_of(options.study), [&options, field](const std::vector<double>& values) {
-        return load(options.study, {values_of(field, field.pointer, values)});
-      });
+  const auto study_at = [&options, field, is_first = true](const std::vector<double>& values) mutable {
+    if (!std::exchange(is_first, false) && !can_be_read_again(options.study))
+      throw UsageError("study",
+                       fmt::format("{} is read once, and phases or baselines of this search need it again; give a file",
+                                   source_of(options.study)));
+    return load(options.study, {values_of(field, field.pointer, values)});
+  };
+  auto expander = std::make_unique<FieldExpander>(field, source_of(options.study), study_at);
   auto [all, first] = load_grid(options, field, grid, *expander, baselines);
   print_notes(options.study, all);
   return {std::move(first), read_option("--along", [&, &study = all] {

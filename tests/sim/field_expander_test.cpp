@@ -143,16 +143,20 @@ TEST_CASE("A point whose document gives another baseline or phase is read with t
       // The cluster's GPU gives the workload's profile, which a phase on another GPU would then keep.
       {{"/workload", "lstm-ptb"}, {"/cluster/gpu", "v100"}, {"/run", run_of("/cluster/gpu", "a100")}},
   };
+  const auto check_at = [](const std::string& text, const Field& field, const std::vector<double>& values) {
+    FieldExpander expander = expander_of(text, field);
+    StudyPoint point = searched(study_at(text, field, {values[0]}).points.at(0), Baselines::kept);
+    point.coordinates.clear();
+    const Study whole = study_at(text, field, values);
+    const std::vector<StudyPoint> points = expander.at({0, point, values[0]}, values, Baselines::kept);
+    REQUIRE(points.size() == whole.points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) CHECK(text_of(points[i]) == text_of(whole.points[i]));
+  };
   for (const Changes& changes : derived) {
     const std::string text = scenario(changes);
     INFO(text);
     CHECK_FALSE(between(text, bandwidth, rates, Baselines::kept));
-    FieldExpander expander = expander_of(text, bandwidth);
-    StudyPoint point = searched(study_at(text, bandwidth, {rates[0]}).points.at(0), Baselines::kept);
-    point.coordinates.clear();
-    const Study whole = study_at(text, bandwidth, rates);
-    const std::vector<StudyPoint> points = expander.at({0, point, rates[0]}, rates, Baselines::kept);
-    REQUIRE(points.size() == whole.points.size());
-    for (std::size_t i = 0; i < points.size(); ++i) CHECK(text_of(points[i]) == text_of(whole.points[i]));
+    check_at(text, bandwidth, rates);
+    check_at(text, field_at("/workload/accumulation", "1..8"), {1, 2, 5});
   }
 }
