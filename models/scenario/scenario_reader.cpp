@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,9 +22,8 @@ namespace {
 class FieldsReader {
  public:
   /// @param known  has parts that need not be read again, and takes those that are read now; null to read all
-  /// @param only   the member that is read; empty: all
-  FieldsReader(const Json& object, std::vector<Fault>& faults, KnownParts* known, std::string_view only = "")
-      : object_(object), faults_(faults), known_(known), only_(only), inner_(object, "", faults) {}
+  FieldsReader(const Json& object, std::vector<Fault>& faults, KnownParts* known)
+      : object_(object), faults_(faults), known_(known), inner_(object, "", faults) {}
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
@@ -41,8 +39,6 @@ class FieldsReader {
  private:
   template <class T, class Read>
   void part(const char* name, T& target, const Read& read) {
-    if (!only_.empty() && only_ != name) return;
-    if (!only_.empty()) target = T{};
     if constexpr (kIsPart<T>) {
       part(name, target.value, read);
     } else if constexpr (KnownParts::has<T>) {
@@ -64,7 +60,6 @@ class FieldsReader {
   const Json& object_;
   std::vector<Fault>& faults_;
   KnownParts* known_;
-  std::string_view only_;
   detail::ObjectReader inner_;
 };
 
@@ -133,11 +128,11 @@ std::string nearest_batches(const WorkloadTable& table, int workers) {
 
 }  // namespace
 
-ScenarioReading ScenarioReader::read(const Document& document, FieldsBefore* before) {
+ScenarioReading ScenarioReader::read(const Document& document) {
   ScenarioReading reading;
   const std::optional<Json> merged = with_strategy_of_stack(document, reading.impossible);
   const Json& json = merged ? *merged : document.json;
-  ScenarioFields fields = read_fields(json, reading.faults, merged ? nullptr : before);
+  ScenarioFields fields = read_fields(json, reading.faults);
   tell_kinds<Strategy>(json, "/strategy", reading.faults);
   tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
   for (std::size_t i = 0; i < fields.other_compressors.size(); ++i)
@@ -182,13 +177,7 @@ ScenarioReading ScenarioReader::read(const Document& document, FieldsBefore* bef
   return reading;
 }
 
-ScenarioFields ScenarioReader::read_fields(const Json& json, std::vector<Fault>& faults, FieldsBefore* before) {
-  if (before && before->fields) {
-    ScenarioFields fields = *before->fields;
-    FieldsReader reader(json, faults, &parts_, before->member);
-    ScenarioFields::describe(reader, fields);
-    return fields;
-  }
+ScenarioFields ScenarioReader::read_fields(const Json& json, std::vector<Fault>& faults) {
   const auto read = [&](KnownParts* known) {
     ScenarioFields fields;
     FieldsReader reader(json, faults, known);
@@ -196,14 +185,11 @@ ScenarioFields ScenarioReader::read_fields(const Json& json, std::vector<Fault>&
     reader.report_unknown_keys();
     return fields;
   };
-  const std::size_t sound = faults.size();
+  const std::size_t before = faults.size();
   ScenarioFields fields = read(&parts_);
-  if (faults.size() == sound) {
-    if (before) before->fields = fields;
-    return fields;
-  }
+  if (faults.size() == before) return fields;
   // The remedy for an unknown key names the part that has it, so no part may be missing from the reader.
-  faults.resize(sound);
+  faults.resize(before);
   return read(nullptr);
 }
 

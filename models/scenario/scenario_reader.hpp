@@ -29,12 +29,6 @@ struct ScenarioReading {
   std::vector<Fault> impossible;  ///< parts that do not fit together (rules.hpp); checked only without faults
 };
 
-/// The fields of a document, for documents that differ from it in one member, such as "cluster".
-struct FieldsBefore {
-  std::string member{};
-  std::optional<ScenarioFields> fields{};  ///< empty until the first document was read
-};
-
 /// Reads a study's points one after another. Points with one workload table share it; it is read and checked once.
 class ScenarioReader {
  public:
@@ -43,8 +37,7 @@ class ScenarioReader {
       : files_(files), inspect_(std::move(inspect)) {}
 
   /// @param document  of one point, with resolved references and no axes
-  /// @param before    of documents that differ from this one in its member alone
-  ScenarioReading read(const Document& document, FieldsBefore* before = nullptr);
+  ScenarioReading read(const Document& document);
 
  private:
   /// A table, with the results that depend on it alone.
@@ -72,7 +65,7 @@ class ScenarioReader {
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   /// The fields of a document; appends their faults. Parts that were read before are not read again.
-  ScenarioFields read_fields(const Json& json, std::vector<Fault>& faults, FieldsBefore* before);
+  ScenarioFields read_fields(const Json& json, std::vector<Fault>& faults);
 
   PartFiles& files_;
   KnownParts parts_;

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
@@ -20,17 +17,6 @@ namespace stepcast {
 bool matches(const std::string& pattern, const Gradient& tensor);
 /// Whether it matches the name of any of the workload's tensors.
 bool matches_any(const std::string& pattern, const Workload& workload);
-
-/// Tensors that differ in shape: a compressor sees no more of a tensor.
-struct ShapeHash {
-  std::size_t operator()(const Gradient* a) const { return std::hash<std::int64_t>{}(a->elements); }
-};
-struct SameShape {
-  bool operator()(const Gradient* a, const Gradient* b) const {
-    return a->elements == b->elements && a->dims == b->dims;
-  }
-};
-using TensorsByShape = std::unordered_set<const Gradient*, ShapeHash, SameShape>;
 
 /// Whether the codec leaves this tensor as it is: by its elements, its dimensions or its name.
 bool stays_whole(const CodecSettings& codec, const Gradient& tensor);

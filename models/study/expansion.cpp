@@ -323,7 +323,6 @@ std::optional<std::vector<StudyPoint>> Expander::at_values(const Document& docum
   std::vector<StudyPoint> points;
   Document changed = document;
   Json* field = nullptr;  // once it is known to hold the value as it is written
-  FieldsBefore before;
   for (const Override& value : values) {
     if (field) {
       *field = value.value;
@@ -331,12 +330,9 @@ std::optional<std::vector<StudyPoint>> Expander::at_values(const Document& docum
       changes.apply({value}, changed);
       changes.resolve(changed);
       const Json::json_pointer place(value.pointer);
-      if (changed.json.contains(place) && changed.json[place] == value.value) {
-        field = &changed.json[place];
-        before.member = value.pointer.substr(1, value.pointer.find('/', 1) - 1);
-      }
+      if (changed.json.contains(place) && changed.json[place] == value.value) field = &changed.json[place];
     }
-    std::optional<StudyPoint> point = reader.read(changed, {}, points.size(), field ? &before : nullptr);
+    std::optional<StudyPoint> point = reader.read(changed, {}, points.size());
     if (!point || !faults.empty()) return {};
     points.push_back(*std::move(point));
   }

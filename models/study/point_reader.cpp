@@ -10,11 +10,11 @@
 namespace stepcast {
 
 std::optional<StudyPoint> PointReader::read(const Document& document, std::vector<Coordinate> coordinates,
-                                            std::size_t number, FieldsBefore* before) {
+                                            std::size_t number) {
   StudyPoint point;
   point.coordinates = std::move(coordinates);
   unused_.begin(point.coordinates);
-  ScenarioReading own = reader_.read(document, before);
+  ScenarioReading own = reader_.read(document);
   unused_.see(document, own.scenario);
   std::vector<Fault> impossible = faults_.located(document, own.impossible), of_baseline;
   point.phases = read_phases(document, own, own.scenario, impossible);

@@ -26,9 +26,7 @@ class PointReader {
 
   /// The point of a document without axes. Nothing if it is left out, or if the study has faults.
   /// @param number  the number that the point will have in the study
-  /// @param before  of documents that differ from this one in its member alone
-  std::optional<StudyPoint> read(const Document& document, std::vector<Coordinate> coordinates, std::size_t number,
-                                 FieldsBefore* before = nullptr);
+  std::optional<StudyPoint> read(const Document& document, std::vector<Coordinate> coordinates, std::size_t number);
 
   [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
   [[nodiscard]] const UnusedFields& unused() const { return unused_; }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Coordinate {
 
 /// The value on that axis; "" if there is no such axis.
 std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis);
+/// The coordinates on all other axes.
+std::vector<Coordinate> without_axis(std::vector<Coordinate> coordinates, std::string_view axis);
 
 struct StudyPoint {
   std::vector<Coordinate> coordinates;
@@ -56,6 +59,9 @@ struct Study {
   std::vector<std::string> notes;  ///< notes for the author of the overrides
   std::vector<StudyPoint> points;
 };
+
+/// The number of the axis with that pointer; nothing if there is no such axis.
+std::optional<std::size_t> axis_at(const Study& study, std::string_view pointer);
 
 inline constexpr std::size_t kMaxPoints = 1000000;
 inline constexpr std::size_t kMaxAxes = 64;

@@ -15,15 +15,10 @@
 namespace stepcast {
 namespace {
 
-std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::string& axis) {
-  std::erase_if(coordinates, [&](const Coordinate& c) { return c.axis == axis; });
-  return coordinates;
-}
-
 /// The common ground of rows to choose among: the quantity, and the coordinates on the other axes.
 std::string situation_of(const ValidationRow& row, const std::string& axis) {
   std::string text(name_of(row.quantity));
-  for (const Coordinate& c : without(row.coordinates, axis)) text += fmt::format("\n{}\n{}", c.axis, c.value);
+  for (const Coordinate& c : without_axis(row.coordinates, axis)) text += fmt::format("\n{}\n{}", c.axis, c.value);
   return text;
 }
 

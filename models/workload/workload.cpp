@@ -1,7 +1,6 @@
 #include "models/workload/workload.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -82,10 +81,8 @@ Workload make_workload(const WorkloadTable& table) {
   workload.update = table.update;
   if (table.layers.empty()) from_gradients(table, workload);
   else from_layers(table, workload);
-  std::set<std::vector<std::int64_t>> seen;
-  for (const Gradient& gradient : workload.gradients)
-    if (std::vector<std::int64_t> shape = gradient.shape(); seen.insert(shape).second)
-      workload.shapes.push_back(std::move(shape));
+  for (TensorsByShape seen; const Gradient& gradient : workload.gradients)
+    if (seen.insert(&gradient).second) workload.shapes.push_back(gradient.shape());
   return workload;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "models/part/strategy.hpp"
@@ -30,6 +31,17 @@ struct Gradient {
     return dims.empty() ? std::vector<std::int64_t>{elements} : dims;
   }
 };
+
+/// Tensors that differ in shape: a compressor sees no more of a tensor.
+struct ShapeHash {
+  std::size_t operator()(const Gradient* a) const { return std::hash<std::int64_t>{}(a->elements); }
+};
+struct SameShape {
+  bool operator()(const Gradient* a, const Gradient* b) const {
+    return a->elements == b->elements && a->dims == b->dims;
+  }
+};
+using TensorsByShape = std::unordered_set<const Gradient*, ShapeHash, SameShape>;
 
 struct Workload {
   std::string name;

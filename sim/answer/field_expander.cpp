@@ -30,6 +30,8 @@ FieldExpander::FieldExpander(Field field, std::string file, StudyAt study_at)
       study_at_(std::move(study_at)),
       expander_(file_, default_library()) {}
 
+bool FieldExpander::keeps_documents() const { return !is_at_or_below(field_.place, "/workload"); }
+
 std::vector<StudyPoint> FieldExpander::at(const Known& known, const std::vector<double>& values, Baselines baselines) {
   if (auto points = by_document(known, values, baselines)) return *std::move(points);
   std::vector<StudyPoint> points;
@@ -46,12 +48,9 @@ std::vector<StudyPoint> FieldExpander::at(const Known& known, const std::vector<
 
 std::vector<StudyPoint> FieldExpander::of_study(const Known& known, const std::vector<double>& values) const {
   Study study = study_at_(values);
-  const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), field_.place);
-  const std::string& axis = study.axes.at(static_cast<std::size_t>(at - study.axis_pointers.begin()));
+  const std::string& axis = study.axes[axis_at(study, field_.place).value()];
   std::erase_if(study.points, [&](const StudyPoint& point) {
-    std::vector<Coordinate> others = point.coordinates;
-    std::erase_if(others, [&](const Coordinate& c) { return c.axis == axis; });
-    return others != known.point.coordinates;
+    return without_axis(point.coordinates, axis) != known.point.coordinates;
   });
   return std::move(study.points);
 }
@@ -85,7 +84,7 @@ bool FieldExpander::gives_point(const Known& known, Baselines baselines) {
 
 std::optional<std::vector<StudyPoint>> FieldExpander::by_document(const Known& known, const std::vector<double>& values,
                                                                   Baselines baselines) {
-  if (is_at_or_below(field_.place, "/workload") || !gives_point(known, baselines)) return {};
+  if (!keeps_documents() || !gives_point(known, baselines)) return {};
   std::vector<Override> each;
   for (const double value : values) {
     const auto [entry, is_new] = overrides_.try_emplace(value);
@@ -113,7 +112,7 @@ void FieldExpander::share_tables(const StudyPoint& known, StudyPoint& other) {
 }
 
 Document FieldExpander::document_of(const StudyPoint& point) {
-  if (is_at_or_below(field_.place, "/workload")) return {to_json(point.scenario), Origins(file_)};
+  if (!keeps_documents()) return {to_json(point.scenario), Origins(file_)};
   Scenario others = point.scenario;
   const std::shared_ptr<const WorkloadTable> written =
       others.workload_written ? others.workload_written : others.workload;
@@ -153,16 +152,15 @@ bool are_ends(StudyPoint a, const StudyPoint& b, const std::string& axis, const 
 
 }  // namespace
 
-std::optional<Study> study_between(Study first, Study last, const Field& field, const std::vector<double>& grid,
-                                   FieldExpander& expander, Baselines baselines) {
+std::optional<Study> FieldExpander::study_between(Study first, Study last, const std::vector<double>& grid,
+                                                  Baselines baselines) {
   std::vector<std::string> texts;
-  for (const double value : grid) texts.push_back(coordinate_text(field.range, value));
-  const auto at = std::find(first.axis_pointers.begin(), first.axis_pointers.end(), field.place);
-  if (at == first.axis_pointers.end() || !first.notes.empty() || !last.notes.empty() || first.axes != last.axes ||
+  for (const double value : grid) texts.push_back(coordinate_text(field_.range, value));
+  const std::optional<std::size_t> number = axis_at(first, field_.place);
+  if (!number || !first.notes.empty() || !last.notes.empty() || first.axes != last.axes ||
       first.points.size() != last.points.size() || first.points.size() * grid.size() > kMaxPoints)
     return {};
-  const auto number = static_cast<std::size_t>(at - first.axis_pointers.begin());
-  const std::string& axis = first.axes[number];
+  const std::string& axis = first.axes[*number];
   for (std::size_t i = 0; i < first.points.size(); ++i)
     if (!are_ends(first.points[i], last.points[i], axis, texts.front(), texts.back())) return {};
 
@@ -173,10 +171,10 @@ std::optional<Study> study_between(Study first, Study last, const Field& field, 
     const StudyPoint start = points.back();
     const std::size_t place = place_on(start, axis);
     if (place == start.coordinates.size()) continue;  // its variant sets the field
-    auto others = expander.by_document({i, start, grid.front()}, between, baselines);
+    auto others = by_document({i, start, grid.front()}, between, baselines);
     if (!others) return {};
     others->push_back(searched(std::move(last.points[i]), baselines));
-    expander.share_tables(start, others->back());
+    share_tables(start, others->back());
     for (std::size_t v = 0; v < others->size(); ++v) {
       points.push_back(std::move((*others)[v]));
       points.back().coordinates = start.coordinates;
@@ -185,7 +183,7 @@ std::optional<Study> study_between(Study first, Study last, const Field& field, 
   }
   Study study = std::move(first);
   study.points = std::move(points);
-  study.axis_values[number] = std::move(texts);
+  study.axis_values[*number] = std::move(texts);
   study.source += last.source;
   return study;
 }

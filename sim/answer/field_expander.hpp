@@ -41,16 +41,25 @@ class FieldExpander {
   /// The point at these values, as searched() leaves it, without coordinates and notes.
   /// @throws ScenarioError for an impossible value
   std::vector<StudyPoint> at(const Known& known, const std::vector<double>& values, Baselines baselines);
-  /// The same from its document. Nothing if a value is impossible, if the document does not give the point itself, or
-  /// if the field is a workload's, whose points share no document.
-  std::optional<std::vector<StudyPoint>> by_document(const Known& known, const std::vector<double>& values,
-                                                     Baselines baselines);
+  /// The study at all values of a grid, from the same study at the grid's first value and at its last. The values between
+  /// are read from the points' own documents, which takes a third of the time. Baselines that are dropped are not read.
+  /// @returns nothing where only the whole study tells all: where it has notes, points that stand at some values only, or
+  /// faults
+  std::optional<Study> study_between(Study first, Study last, const std::vector<double>& grid, Baselines baselines);
+
+  /// Whether points are read from documents that are kept. Those of a workload's field have none in common.
+  [[nodiscard]] bool keeps_documents() const;
+  [[nodiscard]] const Field& field() const { return field_; }
   [[nodiscard]] const StudyAt& study_at() const { return study_at_; }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// Lets the same point at another value hold the known one's tables, if they are equal: graphs are kept by them.
-  void share_tables(const StudyPoint& known, StudyPoint& other);
 
  private:
+  /// The point at these values from its document. Nothing if a value is impossible, if the document does not give the
+  /// point itself, or if documents are not kept.
+  std::optional<std::vector<StudyPoint>> by_document(const Known& known, const std::vector<double>& values,
+                                                     Baselines baselines);
+  /// Lets the same point at another value hold the known one's tables, if they are equal: graphs are kept by them.
+  void share_tables(const StudyPoint& known, StudyPoint& other);
   /// Whether the point's document gives the point, with its phases and baseline.
   bool gives_point(const Known& known, Baselines baselines);
   /// The point among those of the whole study. Impossible values may be left out.
@@ -75,12 +84,5 @@ class FieldExpander {
   std::map<std::size_t, Document> documents_;         ///< by point
   std::map<std::size_t, bool> gives_point_;           ///< the same, once it is asked
 };
-
-/// The study at all values of a grid, from the same study at the grid's first value and at its last. The values between
-/// are read from the points' own documents, which takes a third of the time. Baselines that are dropped are not read.
-/// @returns nothing where only the whole study tells all: where it has notes, points that stand at some values only, or
-/// faults
-std::optional<Study> study_between(Study first, Study last, const Field& field, const std::vector<double>& grid,
-                                   FieldExpander& expander, Baselines baselines);
 
 }  // namespace stepcast

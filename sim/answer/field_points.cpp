@@ -13,20 +13,20 @@
 
 namespace stepcast {
 
-FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid,
-                         std::unique_ptr<FieldExpander> expander, Baselines baselines, int jobs, PointProgress progress)
+FieldPoints::FieldPoints(Study study, const std::vector<double>& grid, std::unique_ptr<FieldExpander> expander,
+                         Baselines baselines, int jobs, PointProgress progress)
     : study_(std::move(study)),
-      field_(std::move(field)),
       baselines_(baselines),
       jobs_(jobs),
       progress_(std::move(progress)),
       expander_(std::move(expander)) {
-  const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
-  if (at == study_.axis_pointers.end())
+  const Field& field = expander_->field();
+  const std::optional<std::size_t> number = axis_at(study_, field.place);
+  if (!number)
     throw std::invalid_argument(
-        fmt::format("{} takes no single number: a list of them makes no axis of the study", field_.pointer));
-  axis_ = study_.axes[at - study_.axis_pointers.begin()];
-  for (const double value : grid) grid_[coordinate_text(field_.range, value)] = value;
+        fmt::format("{} takes no single number: a list of them makes no axis of the study", field.pointer));
+  axis_ = study_.axes[*number];
+  for (const double value : grid) grid_[coordinate_text(field.range, value)] = value;
 
   std::map<std::vector<std::string>, std::size_t> index;  // points by coordinates
   std::vector<std::size_t> found;                         // number of grid values of each point
@@ -34,7 +34,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     of_study = searched(std::move(of_study), baselines_);
     StudyPoint point = of_study;
     const std::string value = value_on(point.coordinates, axis_);
-    std::erase_if(point.coordinates, [&](const Coordinate& c) { return c.axis == axis_; });
+    point.coordinates = without_axis(std::move(point.coordinates), axis_);
     std::vector<std::string> key;
     for (const Coordinate& c : point.coordinates) key.insert(key.end(), {c.axis, c.value});
     const auto [entry, is_new] = index.try_emplace(std::move(key), points_.size());
@@ -55,7 +55,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
       throw std::invalid_argument(fmt::format(
           "{}: {} exists at only {} of the {} values: it has its own list there, or is impossible at the others; "
           "choose other points by --point, or give steps (8..64:8, 2..64:x2) that are possible",
-          field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
+          field.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
 namespace {
@@ -74,13 +74,14 @@ FieldPoints FieldPoints::changed(const std::function<void(Scenario&)>& change) c
   change_points(change, study);
   std::vector<double> grid;
   for (const auto& [text, value] : grid_) grid.push_back(value);
-  auto expander = std::make_unique<FieldExpander>(
-      field_, expander_->file(), [change, study_at = expander_->study_at()](const std::vector<double>& values) {
-        Study whole = study_at(values);
-        change_points(change, whole);
-        return whole;
-      });
-  return {std::move(study), field_, grid, std::move(expander), baselines_, jobs_, progress_};
+  auto expander =
+      std::make_unique<FieldExpander>(expander_->field(), expander_->file(),
+                                      [change, study_at = expander_->study_at()](const std::vector<double>& values) {
+                                        Study whole = study_at(values);
+                                        change_points(change, whole);
+                                        return whole;
+                                      });
+  return {std::move(study), grid, std::move(expander), baselines_, jobs_, progress_};
 }
 
 void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
@@ -125,7 +126,7 @@ void FieldPoints::know(const Wanted& wanted) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       StudyPoint point = std::move(some.at(i));
       point.coordinates = points_[which].coordinates;
-      point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
+      point.coordinates.push_back({axis_, coordinate_text(expander_->field().range, values[i])});
       batch.points.push_back(std::move(point));
       asked.emplace_back(which, values[i]);
     }
@@ -156,7 +157,7 @@ std::vector<StudyPoint> FieldPoints::expanded(std::size_t which, const std::vect
     return expander_->at({which, point, values_[which]}, values, baselines_);
   } catch (const ScenarioError& error) {  // a value between those of the grid may be impossible
     std::vector<std::string> texts;
-    for (const double value : values) texts.push_back(coordinate_text(field_.range, value));
+    for (const double value : values) texts.push_back(coordinate_text(expander_->field().range, value));
     std::vector<Fault> faults = error.faults();
     for (Fault& fault : faults)
       fault.found += fmt::format(" (in {}, {} {})", label(point.coordinates), axis_, fmt::join(texts, " or "));

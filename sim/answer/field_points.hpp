@@ -24,7 +24,7 @@ class FieldPoints {
   /// @param study  at the values of a grid, as values_of sets them
   /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values
   /// only
-  FieldPoints(Study study, Field field, const std::vector<double>& grid, std::unique_ptr<FieldExpander> expander,
+  FieldPoints(Study study, const std::vector<double>& grid, std::unique_ptr<FieldExpander> expander,
               Baselines baselines, int jobs, PointProgress progress);
 
   /// The same points, each with a change of all its scenarios but the baseline's.
@@ -73,7 +73,6 @@ class FieldPoints {
   [[nodiscard]] std::vector<StudyPoint> expanded(std::size_t point, const std::vector<double>& values);
 
   Study study_;  ///< at the grid's values, until it is answered
-  Field field_;
   Baselines baselines_;
   int jobs_;
   PointProgress progress_;

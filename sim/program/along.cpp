@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,11 +47,11 @@ Field read_along(const AlongOptions& options) {
         "--along",
         "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
   if (!pointer.starts_with('/')) {
-    if (options.study.file == "-")
+    if (!can_be_read_again(options.study))
       throw UsageError(
           "--along",
           fmt::format(
-              "{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
+              "{}: of a study from standard input or a pipe, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
               pointer));
     const Study study = load_first(options.study);
     pointer = read_option("--along", [&] { return find_field(study, pointer); });
@@ -84,25 +85,25 @@ struct FieldStudy {
 };
 
 /// The study at all values of the grid, and at its first value.
-std::pair<Study, Study> load_grid(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
-                                  FieldExpander& expander, Baselines baselines) {
+std::pair<Study, Study> load_grid(const StudyOptions& options, const std::vector<double>& grid, FieldExpander& expander,
+                                  Baselines baselines) {
   const StudyAt& study_at = expander.study_at();
-  if (can_be_read_again(options.study) && !is_at_or_below(field.place, "/workload")) {
+  if (can_be_read_again(options) && expander.keeps_documents()) {
     try {
       Study first = study_at({grid.front()}), last = study_at({grid.back()});
-      if (auto all = study_between(first, std::move(last), field, grid, expander, baselines))
+      if (auto all = expander.study_between(first, std::move(last), grid, baselines))
         return {*std::move(all), std::move(first)};
     } catch (const ScenarioError&) {  // the whole study tells which values and points have which faults
     }
   }
   Study all = study_at(grid), first = all;
-  const auto at = std::find(all.axis_pointers.begin(), all.axis_pointers.end(), field.place);
-  if (at == all.axis_pointers.end()) return {std::move(all), std::move(first)};
-  const std::string axis = all.axes[at - all.axis_pointers.begin()], start = coordinate_text(field.range, grid.front());
-  std::erase_if(first.points, [&](const StudyPoint& point) {
-    const std::string value = value_on(point.coordinates, axis);
-    return !value.empty() && value != start;
-  });
+  if (const std::optional<std::size_t> number = axis_at(all, expander.field().place)) {
+    const std::string start = coordinate_text(expander.field().range, grid.front());
+    std::erase_if(first.points, [&](const StudyPoint& point) {
+      const std::string value = value_on(point.coordinates, all.axes[*number]);
+      return !value.empty() && value != start;
+    });
+  }
   return {std::move(all), std::move(first)};
 }
 
@@ -111,16 +112,15 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   const auto study_at = [&options, field, is_first = true](const std::vector<double>& values) mutable {
     if (!std::exchange(is_first, false) && !can_be_read_again(options.study))
       throw UsageError("study",
-                       fmt::format("{} is read once, and phases or baselines of this search need it again; give a file",
-                                   source_of(options.study)));
+                       "standard input and pipes are read once, and phases or baselines of this search need the study "
+                       "again; give a file");
     return load(options.study, {values_of(field, field.pointer, values)});
   };
   auto expander = std::make_unique<FieldExpander>(field, source_of(options.study), study_at);
-  auto [all, first] = load_grid(options, field, grid, *expander, baselines);
+  auto [all, first] = load_grid(options.study, grid, *expander, baselines);
   print_notes(options.study, all);
   return {std::move(first), read_option("--along", [&, &study = all] {
-            return FieldPoints(std::move(study), field, grid, std::move(expander), baselines, options.jobs,
-                               shown_progress());
+            return FieldPoints(std::move(study), grid, std::move(expander), baselines, options.jobs, shown_progress());
           })};
 }
 

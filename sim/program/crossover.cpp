@@ -165,7 +165,7 @@ std::string slow_end(const CrossoverOptions& options, FieldPoints slow, const St
                      kComposedSlowdown, to_text(found));
 }
 
-/// What the pool's child made; nothing if it failed.
+/// The answer of the pool's only child; nothing if it failed.
 std::optional<std::string> result_of(ProcessPool& pool) {
   std::vector<ChildAnswer> ended;
   while (ended.empty()) ended = pool.wait(-1);

@@ -35,9 +35,10 @@ bool is_by_name(const std::string& set) {
 /// The texts of --set with pointers for names. Fields are looked up in the study as the other options make it.
 std::vector<std::string> with_pointers(const StudyOptions& options) {
   if (std::none_of(options.sets.begin(), options.sets.end(), is_by_name)) return options.sets;
-  if (options.file == "-")
-    throw UsageError("--set",
-                     "a scenario from standard input is read once; give JSON pointers, such as /cluster/workers=64");
+  if (!can_be_read_again(options))
+    throw UsageError(
+        "--set",
+        "a scenario from a pipe or from standard input is read once; give JSON pointers, such as /cluster/workers=64");
   StudyOptions others = options;
   std::erase_if(others.sets, is_by_name);
   others.points.clear();
@@ -192,9 +193,11 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
 }
 
 bool can_be_read_again(const StudyOptions& options) {
+  if (options.file.empty()) return true;
+  using std::filesystem::file_type;
   std::error_code error;
-  return options.file.empty() ||
-         (options.file != "-" && std::filesystem::is_regular_file(file_of(options.file), error));
+  const file_type type = std::filesystem::status(file_of(options.file), error).type();
+  return options.file != "-" && type != file_type::fifo && type != file_type::character && type != file_type::socket;
 }
 
 Study load_first(const StudyOptions& options) {

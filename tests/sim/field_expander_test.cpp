@@ -60,8 +60,8 @@ FieldExpander expander_of(const std::string& text, const Field& field) {
 std::optional<Study> between(const std::string& text, const Field& field, const std::vector<double>& grid,
                              Baselines baselines) {
   FieldExpander expander = expander_of(text, field);
-  return study_between(study_at(text, field, {grid.front()}), study_at(text, field, {grid.back()}), field, grid,
-                       expander, baselines);
+  return expander.study_between(study_at(text, field, {grid.front()}), study_at(text, field, {grid.back()}), grid,
+                                baselines);
 }
 
 void check_same(const std::string& text, const Field& field, const std::vector<double>& grid) {
