@@ -32,7 +32,6 @@ struct Gradient {
   }
 };
 
-/// Tensors that differ in shape: a compressor sees no more of a tensor.
 struct ShapeHash {
   std::size_t operator()(const Gradient* a) const { return std::hash<std::int64_t>{}(a->elements); }
 };
@@ -41,6 +40,7 @@ struct SameShape {
     return a->elements == b->elements && a->dims == b->dims;
   }
 };
+/// Tensors that differ in shape: a compressor sees no more of a tensor.
 using TensorsByShape = std::unordered_set<const Gradient*, ShapeHash, SameShape>;
 
 struct Workload {

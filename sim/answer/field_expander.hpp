@@ -32,7 +32,7 @@ class FieldExpander {
   /// @param file  the study's
   FieldExpander(Field field, std::string file, StudyAt study_at);
 
-  /// A point, without its coordinate on the field's axis, and the value that it has there.
+  /// A point and the value that it has on the field's axis. For at(), its coordinates are those on the other axes.
   struct Known {
     std::size_t number;  ///< its document is kept by it
     const StudyPoint& point;
@@ -42,7 +42,7 @@ class FieldExpander {
   /// @throws ScenarioError for an impossible value
   std::vector<StudyPoint> at(const Known& known, const std::vector<double>& values, Baselines baselines);
   /// The study at all values of a grid, from the same study at the grid's first value and at its last. The values between
-  /// are read from the points' own documents, which takes a third of the time. Baselines that are dropped are not read.
+  /// are read from the points' own documents, which takes about half of the time. Baselines that are dropped are not read.
   /// @returns nothing where only the whole study tells all: where it has notes, points that stand at some values only, or
   /// faults
   std::optional<Study> study_between(Study first, Study last, const std::vector<double>& grid, Baselines baselines);
