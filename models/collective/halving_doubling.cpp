@@ -34,10 +34,11 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
               const bool is_reduction = r < lead + levels;
               const int k = is_reduction ? r - lead : 2 * levels - 1 - (r - lead);
               const int count = q >> (k + 1), distance = is_near_first ? 1 << k : count;
+              round.resize(q);
               for (int c = 0; c < q; ++c) {
                 const int partner = c ^ distance, holder = is_reduction ? partner : c;
                 const int place = is_near_first ? reversed(holder, levels) : holder;
-                round.push_back({fold.rank(c), fold.rank(partner), {place / count * count, count}, is_reduction});
+                round[c] = {fold.rank(c), fold.rank(partner), {place & ~(count - 1), count}, is_reduction};  // 2^j
               }
             } else {
               for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {0, q}, false});

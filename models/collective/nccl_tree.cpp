@@ -35,28 +35,27 @@ struct Layout {
   int chain = size - 1;              ///< edges
   int places = 2 * (chain + depth);  ///< X
   int rounds = places == 0 ? 0 : places + segments - 1;
-  std::vector<int> heads, heads_last;  ///< by pair: head of a machine (of a smaller last one)
+  /// [j·q + i]: the worker that is i places behind the head of pair j, for machines of q workers (for a smaller last one)
+  std::vector<int> chains, chains_last;
 
   Layout(int ranks, const CollectiveParameters& parameters)
       : p(ranks), size(std::min(parameters.group_size, ranks)), pairs(parameters.rings), segments(parameters.segments) {
     const Nics nics{size, std::min(parameters.nics, size), parameters.nic_of_gpu};
-    const int rest = p % size;
-    for (int j = 0; j < pairs; ++j) {
-      heads.push_back(nics.gpu_in_turn(j % size, size));
-      heads_last.push_back(rest == 0 ? heads.back() : nics.gpu_in_turn(j % rest, rest));
-    }
+    const auto chains_of = [&](int q) {
+      std::vector<int> all;
+      for (int j = 0; j < pairs; ++j)
+        for (int i = 0; i < q; ++i) all.push_back((nics.gpu_in_turn(j % q, q) + q - i) % q);
+      return all;
+    };
+    chains = chains_of(size);
+    chains_last = chains_of(p % size);
   }
 
   [[nodiscard]] int workers(int machine) const { return std::min(size, p - machine * size); }
   /// The rank that is the head of pair j.
-  [[nodiscard]] int head(int j, int machine) const {
-    return machine * size + (workers(machine) < size ? heads_last : heads)[j];
-  }
+  [[nodiscard]] int head(int j, int machine) const { return machine * size + behind(j, 0, workers(machine)); }
   /// The worker, among q, that is i places behind the head. Also the inverse: the places of worker i behind the head.
-  [[nodiscard]] int behind(int j, int i, int q) const {
-    const int head = (q < size ? heads_last : heads)[j];
-    return ((head - i) % q + q) % q;
-  }
+  [[nodiscard]] int behind(int j, int i, int q) const { return (q < size ? chains_last : chains)[j * q + i]; }
   /// The first and the last place that pass a segment in round r.
   [[nodiscard]] std::pair<int, int> busy(int r) const {
     return {std::max(0, r - segments + 1), std::min(r, places - 1)};
@@ -65,35 +64,64 @@ struct Layout {
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
   [[nodiscard]] int up_tree(int d) const { return chain + depth - d; }
   [[nodiscard]] int down(int up) const { return places - 1 - up; }
+  [[nodiscard]] bool is_up(int place) const { return place < places / 2; }
+  /// The place where the edges at a place go up.
+  [[nodiscard]] int up(int place) const { return is_up(place) ? place : down(place); }
 };
 
-/// The messages of one segment on all edges at one place.
-void pass(const Layout& at, int place, int segment, Round& round) {
-  const bool is_up = place < at.places / 2;
-  const int up = is_up ? place : at.down(place);
-  const auto message = [&](int lower, int upper, int pair, int tree) {
-    const Slice slice{(2 * pair + tree) * at.segments + segment, 1};
-    if (is_up) round.push_back({lower, upper, slice, true});
-    else round.push_back({upper, lower, slice, false});
-  };
-  for (int j = 0; j < at.pairs; ++j) {
-    if (up < at.chain) {
-      const int i = at.chain - up, rest = at.p % at.size;
-      const auto in_machine = [&](int machine, int lower, int upper) {
-        for (int tree = 0; tree < 2; ++tree) message(machine * at.size + lower, machine * at.size + upper, j, tree);
-      };
-      const int lower = at.behind(j, i, at.size), upper = at.behind(j, i - 1, at.size);
-      for (int machine = 0; machine < at.p / at.size; ++machine) in_machine(machine, lower, upper);
-      if (i < rest) in_machine(at.machines - 1, at.behind(j, i, rest), at.behind(j, i - 1, rest));
-    } else {
-      const int last = at.machines - 1;
-      for_each_edge_at(at.machines, at.depth - (up - at.chain), [&](int child, int parent) {
-        message(at.head(j, child), at.head(j, parent), j, 0);
-        message(at.head(j, last - child), at.head(j, last - parent), j, 1);
-      });
+/// Writes a round's messages one after the other.
+class RoundWriter {
+ public:
+  RoundWriter(const Layout& at, int r) : at_(at), round_(r), busy_(at.busy(r)) {
+    // A place has at most an edge of each machine in each tree.
+    messages_.resize(2 * static_cast<std::size_t>(at.pairs) * at.machines * (busy_.second - busy_.first + 1));
+    next_ = messages_.data();
+  }
+
+  /// Writes all messages of a machine's chains together: who reads them meets the machine's links but once.
+  Round write() {
+    for (int machine = 0; machine < at_.machines; ++machine)
+      for (int place = busy_.first; place <= busy_.second; ++place)
+        if (const int up = at_.up(place); up < at_.chain) write_chains(machine, place, at_.chain - up);
+    for (int place = busy_.first; place <= busy_.second; ++place)
+      if (const int up = at_.up(place); up >= at_.chain) write_trees(place, at_.depth - (up - at_.chain));
+    messages_.resize(static_cast<std::size_t>(next_ - messages_.data()));
+    return std::move(messages_);
+  }
+
+ private:
+  /// The edges above the i-th worker of each chain.
+  void write_chains(int machine, int place, int i) {
+    const int first = machine * at_.size, workers = at_.workers(machine);
+    if (i >= workers) return;
+    for (int j = 0; j < at_.pairs; ++j) {
+      const int lower = first + at_.behind(j, i, workers), upper = first + at_.behind(j, i - 1, workers);
+      for (int tree = 0; tree < 2; ++tree) write(place, lower, upper, 2 * j + tree);
     }
   }
-}
+
+  /// The edges above the machines at depth d.
+  void write_trees(int place, int d) {
+    const int last = at_.machines - 1;
+    for_each_edge_at(at_.machines, d, [&](int child, int parent) {
+      for (int j = 0; j < at_.pairs; ++j) {
+        write(place, at_.head(j, child), at_.head(j, parent), 2 * j);
+        write(place, at_.head(j, last - child), at_.head(j, last - parent), 2 * j + 1);
+      }
+    });
+  }
+
+  void write(int place, int lower, int upper, int tree) {
+    const Slice slice{tree * at_.segments + (round_ - place), 1};
+    *next_++ = at_.is_up(place) ? Message{lower, upper, slice, true} : Message{upper, lower, slice, false};
+  }
+
+  const Layout& at_;
+  int round_;
+  std::pair<int, int> busy_;
+  Round messages_;
+  Message* next_ = nullptr;
+};
 
 /// The blocks that one rank or machine sends, receives and adds in a round.
 struct Counts {
@@ -205,15 +233,7 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   return {.participants = p,
           .blocks = 2 * at.pairs * at.segments,
           .rounds = at.rounds,
-          .round =
-              [at](int r) {
-                Round round;
-                const auto [first, last] = at.busy(r);
-                // A place has at most an edge of each machine in each tree.
-                round.reserve(2 * static_cast<std::size_t>(at.pairs) * at.machines * (last - first + 1));
-                for (int place = first; place <= last; ++place) pass(at, place, r - place, round);
-                return round;
-              },
+          .round = [at](int r) { return RoundWriter(at, r).write(); },
           // While the pipeline is full, every edge passes one segment in each direction.
           .like = [at](int r) { return r >= at.places - 1 && r < at.segments ? at.places - 1 : r; },
           .stages =

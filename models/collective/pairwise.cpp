@@ -9,9 +9,11 @@ Schedule all_to_all(int p, const CollectiveParameters&) {
           p,
           p - 1,
           [p](int r) {
-            Round round;
-            round.reserve(p);
-            for (int i = 0; i < p; ++i) round.push_back({i, (i + r + 1) % p, {(i + r + 1) % p, 1}, false});
+            Round round(static_cast<std::size_t>(p));
+            for (int i = 0; i < p; ++i) {
+              const int to = i + r + 1 < p ? i + r + 1 : i + r + 1 - p;
+              round[i] = {i, to, {to, 1}, false};
+            }
             return round;
           },
           {},

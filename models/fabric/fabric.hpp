@@ -49,6 +49,8 @@ class Fabric {
   /// The most bandwidth that a message from one host to another can have, whatever its links have; infinity without
   /// limit.
   [[nodiscard]] BytesPerSecond limit(int from, int to) const { return limits_.of(from, to); }
+  /// Whether any message has such a limit.
+  [[nodiscard]] bool limits_messages() const { return limits_.any(); }
 
   /// The latency of a route, or of a part of one.
   [[nodiscard]] Seconds latency(std::span<const int> hops) const {

@@ -6,102 +6,26 @@
 #include <set>
 #include <utility>
 
-#include "models/collective/ring_latencies.hpp"
 #include "models/fabric/fair_shares.hpp"
+#include "models/fabric/last_route.hpp"
 
 namespace stepcast {
 namespace {
 
 constexpr double kRounding = FairShares::kRounding;
 
-/// Routes of messages. Messages one after the other often have the same ends, and then the same route.
-class LastRoute {
- public:
-  explicit LastRoute(Fabric& fabric) : fabric_(fabric) {}
-
-  const Fabric::Route& of(const Message& message) {
-    if (message.from == from_ && message.to == to_) return hops_;
-    from_ = message.from;
-    to_ = message.to;
-    hops_.clear();
-    fabric_.append_route(from_, to_, hops_);
-    latency_ = fabric_.latency(hops_).si();
-    return hops_;
-  }
-  /// The latency of the route last asked for.
-  [[nodiscard]] double latency() const { return latency_; }
-
- private:
-  Fabric& fabric_;
-  int from_ = -1, to_ = -1;
-  Fabric::Route hops_;
-  double latency_ = 0.0;
-};
-
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays) : messages_(round.size()) {
-  struct Load {
-    double blocks = 0.0;                                     ///< 0: no flow
-    double first = std::numeric_limits<double>::infinity();  ///< the shortest latency of its flows
-  };
-  std::vector<Load> loads;  // by link
-  std::vector<double> latencies(round.size());
-  const auto limit = [&](const Message& message) { return fabric.limit(message.from, message.to).si(); };
-  LastRoute last(fabric);
-  for (std::size_t i = 0; i < round.size(); ++i) {
-    const Message& message = round[i];
-    const Fabric::Route& hops = last.of(message);
-    const double latency = last.latency();
-    latencies[i] = latency;
-    latency_ = std::max(latency_, latency);
-    loads.resize(fabric.links().size());
-    for (const int hop : hops) {
-      Load& load = loads[hop];
-      load.blocks += message.slice.count;
-      load.first = std::min(load.first, latency);
-    }
-    load_ = std::max(load_, message.slice.count / limit(message));
-  }
-  const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
-  if (goes_around) {
-    latencies = even_latencies(round, std::move(latencies));
-    latency_ = *std::max_element(latencies.begin(), latencies.end());
-  }
-  if (delays == Delays::beside) latencies.assign(latencies.size(), 0.0);
-  if (goes_around || delays == Delays::beside) {
-    latencies_ = latencies;
-    for (Load& load : loads) load.first = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < round.size(); ++i)
-      for (const int hop : last.of(round[i])) {
-        double& first = loads[hop].first;
-        first = std::min(first, latencies_[i]);
-      }
-  }
-  start_ = delays == Delays::beside ? 0.0 : latency_;
-  for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].blocks > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
-  for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].blocks > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding) &&
-        (is_undecided() || loads[link].first > first_)) {
-      first_ = loads[link].first;
-      decisive_link_ = static_cast<int>(link);
-    }
-  for (std::size_t i = 0; i < round.size() && load_ > 0; ++i)
-    if (round[i].slice.count / limit(round[i]) >= load_ * (1 - kRounding) &&
-        (is_undecided() || latencies[i] > first_)) {
-      first_ = latencies[i];
-      decisive_link_ = -1;
-      decisive_message_ = i;
-    }
-  const bool alike = std::all_of(round.begin(), round.end(),
-                                 [&](const Message& m) { return m.slice.count == round.front().slice.count; });
-  is_closed_ = alike && first_ >= start_ * (1 - kRounding);
-  if (!is_closed_) fair_ = fair_flows(round, fabric, latencies);
+RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Delays delays)
+    : fullest_(fullest_link(round, fabric, goes_around, delays)), messages_(round.size()) {
+  if (!fullest_.is_closed) fair_ = fair_flows(round, fabric, fullest_.latencies);
 }
 
 std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fabric& fabric,
-                                                         const std::vector<double>& latencies) {
+                                                         std::vector<double> latencies) {
+  LastRoute last(fabric);
+  if (latencies.empty())
+    for (const Message& message : round) latencies.push_back(last.latency_of(message));
   // Longer latencies than so many kinds count as the longest of them; their later end is not used then.
   constexpr std::size_t kMostLatencies = 8;
   std::vector<double> kinds = latencies;
@@ -113,7 +37,6 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fab
     const auto above = std::upper_bound(kinds.begin(), kinds.end(), latencies[i] * (1 + kRounding));
     return static_cast<std::size_t>(above - kinds.begin()) - 1;
   };
-  LastRoute last(fabric);
   std::vector<int> flows;  // by link: of latency 0 or longer, 1 or longer...
   const auto first_of = [&](int hop) { return static_cast<std::size_t>(hop) * kinds.size(); };
   for (std::size_t i = 0; i < round.size(); ++i) {
@@ -148,7 +71,7 @@ bool RoundFlows::follow(const Round& round, Fabric& fabric) {
     flow.to = round[i].to;
     flow.colour[0] = round[i].slice.count;
     system.flows.push_back(flow);
-    if (!latencies_.empty()) system.latencies.emplace_back(latencies_[i]);
+    if (!fullest_.latencies.empty()) system.latencies.emplace_back(fullest_.latencies[i]);
   }
   FoldedFlows folded = fold_flows(system, fabric);
   is_too_large_ = folded.flow.size() > kMostFollowed;
@@ -191,13 +114,16 @@ double RoundFlows::followed(double block) const {
 
 RoundFlows::Duration RoundFlows::duration(Bytes block) const {
   const Seconds all = is_followed_ ? Seconds(followed(block.si())) : (least(block) + most(block)) / 2.0;
-  return {Seconds(latency_), is_closed_ ? Seconds(load_ * block.si()) : std::max(Seconds{}, all - Seconds(start_))};
+  const Seconds wire = all - Seconds(fullest_.start);
+  return {latency(), is_closed() ? Seconds(fullest_.load * block.si()) : std::max(Seconds{}, wire)};
 }
 
-Seconds RoundFlows::least(Bytes block) const { return Seconds(std::max(start_, first_ + load_ * block.si())); }
+Seconds RoundFlows::least(Bytes block) const {
+  return Seconds(std::max(fullest_.start, fullest_.first + fullest_.load * block.si()));
+}
 
 Seconds RoundFlows::most(Bytes block) const {
-  if (is_closed_) return least(block);
+  if (is_closed()) return least(block);
   std::vector<double> ended;  // when all flows have, of latency 0, of 0 and 1...
   const auto end_of = [&](const FairFlow& flow) {
     double now = flow.latency, left = 1.0;

@@ -3,20 +3,14 @@
 
 #include <compare>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "models/collective/schedule.hpp"
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/flow_system.hpp"
+#include "models/fabric/fullest_link.hpp"
 
 namespace stepcast {
-
-/// When the latencies of a round's messages pass.
-enum class Delays {
-  before,  ///< each before its own flow: one after the other
-  beside,  ///< beside the flows, which all start together: slices overlap them (price/round_pace.hpp)
-};
 
 /// The messages of a round as flows. Each flow starts after the latency of its route. All running flows share the links
 /// by max-min fairness. The round ends with its last flow.
@@ -28,12 +22,12 @@ enum class Delays {
 ///     least   max(α, max over l of (shortest latency on l + b_l / B_l))     the bytes of l must pass it
 ///     most    max over flows f of (latency of f + bytes of f · max over its l of n_l / B_l)
 ///
-/// A message whose connections limit it (part/connections.hpp) counts as a link of its own, with that bandwidth.
+/// A message whose connections limit it counts as a link of its own (fullest_link.hpp).
 ///
 /// α is the longest latency. `most` holds since a max-min fair flow is never slower than the fair share of its fullest
 /// link. It is taken for the shortest latency first. Flows of that latency have ended by then, so from then on n_l
 /// counts only flows of longer latencies. Both bounds are equal, a closed form, if all messages have one size and those
-/// on the most loaded link have the longest latency. Other rounds are followed from one start or end of a flow to the
+/// on the fullest link have the longest latency. Other rounds are followed from one start or end of a flow to the
 /// next. This is done on the quotient (flow_system.hpp), where one flow stands for all equal ones. This is not a closed
 /// form, but just as exact.
 class RoundFlows {
@@ -60,42 +54,29 @@ class RoundFlows {
   /// The time of the round with blocks of that size. If it is not exact, it is the middle of both bounds.
   [[nodiscard]] Duration duration(Bytes block) const;
   /// Whether duration() is the exact time under fair sharing.
-  [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
+  [[nodiscard]] bool is_exact() const { return fullest_.is_closed || is_followed_; }
   /// Whether both bounds are the same.
-  [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// A link that decides the closed form, or -1. It is the most loaded one, and its messages have the longest latency.
-  /// These messages alone take as long as the round: each has its share of this link, and meets no more on its others.
-  /// @pre is_closed()
-  [[nodiscard]] int decisive_link() const { return decisive_link_; }
-  /// The message whose own connections decide it, if no link does.
-  /// @pre is_closed() and decisive_link() < 0
-  [[nodiscard]] std::size_t decisive_message() const { return *decisive_message_; }
+  [[nodiscard]] bool is_closed() const { return fullest_.is_closed; }
+  [[nodiscard]] const FullestLink& fullest() const { return fullest_; }
   /// The lower bound and the upper bound for any sharing of the links.
   [[nodiscard]] Seconds least(Bytes block) const;
   [[nodiscard]] Seconds most(Bytes block) const;
 
   /// The same bounds without the latency before the flows.
-  [[nodiscard]] Seconds least_wire(Bytes block) const { return least(block) - Seconds(start_); }
-  [[nodiscard]] Seconds most_wire(Bytes block) const { return most(block) - Seconds(start_); }
+  [[nodiscard]] Seconds least_wire(Bytes block) const { return least(block) - Seconds(fullest_.start); }
+  [[nodiscard]] Seconds most_wire(Bytes block) const { return most(block) - Seconds(fullest_.start); }
 
   /// The longest latency of its messages.
-  [[nodiscard]] Seconds latency() const { return Seconds(latency_); }
+  [[nodiscard]] Seconds latency() const { return Seconds(fullest_.latency); }
   [[nodiscard]] std::size_t messages() const { return messages_; }
 
  private:
   [[nodiscard]] double followed(double block) const;
-  [[nodiscard]] bool is_undecided() const { return decisive_link_ < 0 && !decisive_message_; }
 
-  Quotient quotient_;              ///< flows in order of latency
-  std::vector<double> blocks_;     ///< blocks of its flows
-  std::vector<double> latencies_;  ///< latencies of the messages, if they differ from their routes'
+  FullestLink fullest_;
+  Quotient quotient_;           ///< flows in order of latency
+  std::vector<double> blocks_;  ///< blocks of its flows
   std::size_t messages_ = 0;
-  double latency_ = 0.0;  ///< the longest latency
-  double start_ = 0.0;    ///< the longest latency before a flow
-  double first_ = 0.0;    ///< the shortest latency on the most loaded link
-  double load_ = 0.0;     ///< seconds per byte of a block on the most loaded link
-  int decisive_link_ = -1;
-  std::optional<std::size_t> decisive_message_;
   /// A flow at its fair share of its fullest link.
   struct FairFlow {
     /// [k]: seconds per byte of a block while only flows of the k-th shortest latency or longer run; up to its own.
@@ -104,9 +85,8 @@ class RoundFlows {
     auto operator<=>(const FairFlow&) const = default;
   };
   [[nodiscard]] static std::vector<FairFlow> fair_flows(const Round& round, Fabric& fabric,
-                                                        const std::vector<double>& latencies);
+                                                        std::vector<double> latencies);
   std::vector<FairFlow> fair_;  ///< each kind of flow once, short latencies first; empty if there is a closed form
-  bool is_closed_ = false;      ///< whether both bounds are the same
   bool is_followed_ = false;    ///< whether the quotient is known
   bool is_too_large_ = false;   ///< whether the quotient has too many flows
 };

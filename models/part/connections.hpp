@@ -26,6 +26,7 @@ class MessageLimits {
   explicit MessageLimits(const Cluster& cluster)
       : machines_(host_costs(cluster)), between_(connections_limit(cluster).value_or(kNone)) {}
 
+  [[nodiscard]] bool any() const { return between_ < kNone; }
   [[nodiscard]] BytesPerSecond of(int from, int to) const {
     return machines_.share_machine(from, to) ? kNone : between_;
   }

@@ -76,7 +76,7 @@ bool ClusterPrices::neighbours_are_exact(const Neighbours& neighbours) const {
   if (star) return alike || is_regular(neighbours, p);
   const bool adds = costs.any() || ideal_.reduction_cost > SecondsPerByte{}, regular = is_regular(neighbours, p);
   if (!alike || (adds && !regular) || !are_routed(neighbours) || !flows_of(neighbours).is_closed()) return false;
-  return flows_of(neighbours).decisive_link() >= 0 || (is_plain_star(ideal_) && regular);
+  return flows_of(neighbours).fullest().link >= 0 || (is_plain_star(ideal_) && regular);
 }
 
 }  // namespace stepcast

@@ -75,11 +75,12 @@ bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
   return known->second;
 }
 
-ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around) const {
+ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around, bool of_pipeline) const {
   PricedRound found;
   found.blocks = take_blocks(round);
   found.load = load_of(round, host_costs(cluster_));
-  auto& flows = cache_.known[fingerprint_of(round, goes_around)];
+  std::shared_ptr<RoundFlows> own;  // rounds of pipelines are known by their stages
+  auto& flows = of_pipeline ? own : cache_.known[fingerprint_of(round, goes_around)];
   if (!flows) {
     if (!cache_.fabric) cache_.fabric.emplace(cluster_, 0);
     const Delays delays = cluster_.stack.slice ? Delays::beside : Delays::before;
@@ -123,10 +124,10 @@ const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std:
     const bool goes_around = have_mean_latency(all.schedule, first, cluster_.ring_latency);
     if (all.schedule.stages) {
       const auto [known, is_new] = cache_.stages.try_emplace({all.pipeline, all.schedule.stages(first)});
-      if (is_new) known->second = priced(all.schedule.round(first), goes_around);
+      if (is_new) known->second = priced(all.schedule.round(first), goes_around, true);
       all.rounds.push_back(known->second);
     } else {
-      all.rounds.push_back(priced(all.schedule.round(first), goes_around));
+      all.rounds.push_back(priced(all.schedule.round(first), goes_around, false));
     }
     all.rounds.back().number = first;
     all.rounds.back().times = times;

@@ -81,7 +81,7 @@ class ProtocolPrices {
   [[nodiscard]] CallTimes::Bounds bounds(const CollectiveCall& call, Seconds limit) const;
   [[nodiscard]] PricedRounds& rounds_of(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRound& round(PricedRounds& all, std::size_t i) const;
-  [[nodiscard]] PricedRound priced(Round round, bool goes_around) const;
+  [[nodiscard]] PricedRound priced(Round round, bool goes_around, bool of_pipeline) const;
   /// How much longer the round is on the wire because of switches that add up at less than line rate.
   [[nodiscard]] double slowed(const PricedRound& round) const {
     return round.load.in_network ? 1.0 / cluster_.in_network_factor.value_or(1.0) : 1.0;

@@ -1,4 +1,9 @@
+#include <cstdlib>  // __GLIBC__
 #include <exception>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "models/describe/fault.hpp"
 #include "program/command_line.hpp"
@@ -57,11 +62,22 @@ int run_command(int argc, char** argv) {
   return line.run(about, argc, argv, invocation.exit_code);
 }
 
+/// Tells glibc to keep freed memory. A collective's rounds take and free the same megabytes thousands of times, and
+/// fresh pages from the system would take up to a quarter of a replay's time.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kMebibyte = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMebibyte);  // the most that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 256 * kMebibyte);
+#endif
+}
+
 }  // namespace
 }  // namespace stepcast
 
 int main(int argc, char** argv) {
   using namespace stepcast;
+  keep_freed_memory();
   prepare_streams();
   int exit_code = kOk;
   try {

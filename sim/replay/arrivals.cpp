@@ -24,7 +24,8 @@ class Arrivals {
         last_(scenario.evaluation.max_steps - 1) {
     for (const auto& stream : plan_.streams)
       for (const WorkerPlan::Item& item : stream)
-        if (std::holds_alternative<CollectiveWork>(graph.tasks[item.id].work)) takes_.push_back(times[item.id]);
+        if (item.kind == WorkerPlan::Kind::meets) takes_.push_back(times[item.id]);
+    for (const auto& stream : plan_.streams) last_tasks_.push_back(stream.back().id);
   }
 
   /// Holds all collectives of all passes.
@@ -109,7 +110,7 @@ class Arrivals {
   };
 
   [[nodiscard]] WorkerClock clock_of(const WorkerKind& kind, int worker) const {
-    return {plan_, graph_, scenario_, worker, kind.speed, run_};
+    return {plan_, scenario_, worker, kind.speed, run_};
   }
 
   /// By rank: kinds are in order of rank.
@@ -129,7 +130,7 @@ class Arrivals {
 
   /// A worker ends a pass with the last of its streams.
   void ended(std::size_t worker, std::size_t stream, TaskId task, int pass, double end) {
-    if (task != plan_.streams[stream].back().id) return;
+    if (task != last_tasks_[stream]) return;
     Passes& own = passes_of_[worker];
     const auto p = static_cast<std::size_t>(pass);
     if (own.ends.size() <= p) own.ends.resize(p + 1);
@@ -156,8 +157,9 @@ class Arrivals {
   int run_;
   WorkerPlan plan_;
   std::vector<WorkerKind> kinds_;
-  int last_;                   ///< the pass that stops the replay
-  std::vector<double> takes_;  ///< the collectives of a pass, in order
+  int last_;                        ///< the pass that stops the replay
+  std::vector<TaskId> last_tasks_;  ///< by stream
+  std::vector<double> takes_;       ///< the collectives of a pass, in order
   std::vector<Meeting> held_;
   int passes_ = kNoLimit;
   std::vector<Passes> passes_of_;  ///< by worker

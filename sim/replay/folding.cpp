@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,7 +17,7 @@
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/fingerprint.hpp"
 #include "models/fabric/host_specs.hpp"
-#include "models/fabric/round_flows.hpp"
+#include "models/fabric/fullest_link.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
@@ -38,25 +39,22 @@ void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
-/// The messages that decide how long a round takes, if a closed form tells: those on one link, or one alone. Otherwise it
-/// is all of them.
-Round decisive(const Round& round, Fabric& fabric) {
-  const RoundFlows flows(round, fabric);
-  if (!flows.is_closed()) return round;
-  if (flows.decisive_link() < 0) return {round[flows.decisive_message()]};
-  Round messages;
-  Fabric::Route route;
-  for (const Message& message : round) {
-    route.clear();
-    fabric.append_route(message.from, message.to, route);
-    if (std::find(route.begin(), route.end(), flows.decisive_link()) != route.end()) messages.push_back(message);
-  }
-  return messages;
+/// The flows on the fullest link, which alone take as long as the round: one stands for all. If a message's own
+/// connections are that link, it is the flow.
+FoldedRound::Flows on_fullest_link(const FullestLink& fullest, const Round& round, const Fabric& fabric) {
+  const Message& message = fullest.message ? round[*fullest.message] : round.front();
+  const double size = message.slice.count;
+  const BytesPerSecond bandwidth =
+      fullest.message ? fabric.limit(message.from, message.to) : fabric.links()[fullest.link].bandwidth;
+  const int flows = static_cast<int>(std::lround(fullest.blocks / size));
+  return {{{bandwidth}, {{{{0, flows}}, Seconds(fullest.first), false}}}, {size}};
 }
 
-std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& all, Fabric& fabric, bool goes_around) {
+std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabric& fabric, bool goes_around) {
   // Where a round goes around rings, latencies are means over whole rings.
-  const Round round = goes_around ? all : decisive(all, fabric);
+  if (!goes_around)
+    if (const FullestLink fullest = fullest_link(round, fabric); fullest.is_closed)
+      return std::make_shared<FoldedRound::Flows>(on_fullest_link(fullest, round, fabric));
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});

@@ -4,7 +4,7 @@
 //
 //   collectives  A round is a barrier and nothing else is on the links meanwhile. Each round is therefore a
 //                separate flow system; rounds that are alike (Schedule::like) are one. Where the messages on one link
-//                decide the round's time (RoundFlows::decisive_link), they alone are simulated.
+//                decide the round's time (fullest_link.hpp), they alone are simulated.
 //   direct       Pushes, pulls and neighbour exchanges start when their senders are ready. Senders and receivers
 //                are therefore part of the partition. Workers of one class have the same timeline, by induction
 //                over events, and one of them acts for all. Asynchronous workers all differ: like ones are served

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <variant>
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
@@ -20,11 +19,17 @@ namespace stepcast {
 
 /// The tasks of every worker in a pass of the step graph.
 struct WorkerPlan {
+  enum class Kind { computes, sleeps, meets };
   struct Item {
     TaskId id = 0;
+    Kind kind = Kind::computes;
+    double time = 0.0;                       ///< s; of a collective: 0
+    int micro_batch = 0, micro_batches = 1;  ///< as in Task
     std::vector<Dependency> waits_for;
   };
   std::vector<std::vector<Item>> streams;  ///< by stream with tasks: these, in order
+  std::size_t tasks = 0;                   ///< of the graph
+  int draws = 1;                           ///< of jitter, in a pass
 };
 
 WorkerPlan worker_plan(const StepGraph& graph);
@@ -39,17 +44,15 @@ class WorkerClock {
  public:
   /// @param run  number of the run, for the random numbers of jitter
   /// @pre all outlive this
-  WorkerClock(const WorkerPlan& plan, const StepGraph& graph, const Scenario& scenario, int worker, double speed,
-              int run)
+  WorkerClock(const WorkerPlan& plan, const Scenario& scenario, int worker, double speed, int run)
       : plan_(&plan),
-        graph_(&graph),
         scenario_(&scenario),
         worker_(worker),
         run_(run),
         speed_(speed),
         streams_(plan.streams.size()),
-        done_(graph.tasks.size(), 0),
-        factors_(static_cast<std::size_t>(graph.draws())) {}
+        done_(plan.tasks, 0),
+        factors_(static_cast<std::size_t>(plan.draws)) {}
 
   /// Runs until the worker comes to a collective that is not among `held`, or has ended this many passes.
   /// @param held  all collectives so far, in order; those of the last call come first
@@ -72,6 +75,7 @@ class WorkerClock {
   enum class State { idle, computes, sleeps, ended };
   struct Stream {
     State state = State::idle;
+    bool is_over = false;   ///< its task ends now
     std::size_t place = 0;  ///< of its next task, or of that which it does
     int pass = 0;
     double start = 0.0;
@@ -114,23 +118,20 @@ class WorkerClock {
   /// @returns whether the task has begun: false for a collective that is still to be held
   bool begin(std::size_t s, const std::vector<Meeting>& held) {
     Stream& stream = streams_[s];
-    const Task& task = graph_->tasks[item(s).id];
+    const WorkerPlan::Item& task = item(s);
     stream.start = now_;
-    if (const auto* compute = std::get_if<ComputeWork>(&task.work)) {
-      if (compute->duration <= Seconds{}) return true;
-      stream.left = compute->duration.si() * factor(task, stream.pass) / speed_;
-      stream.state = State::computes;
-    } else if (const auto* negotiation = std::get_if<NegotiationWork>(&task.work)) {
-      if (negotiation->time <= Seconds{}) return true;
-      stream.until = now_ + negotiation->time.si();
-      stream.state = State::sleeps;
-    } else {
+    if (task.kind == WorkerPlan::Kind::meets) {
       arrived_ = met_ >= held.size();
       if (arrived_) return false;
       const Meeting& meeting = held[met_++];
       stream.start = meeting.start;
       stream.until = std::max(now_, meeting.end);
       stream.state = State::sleeps;
+    } else if (task.time > 0) {
+      const bool computes = task.kind == WorkerPlan::Kind::computes;
+      if (computes) stream.left = task.time * factor(task, stream.pass) / speed_;
+      else stream.until = now_ + task.time;
+      stream.state = computes ? State::computes : State::sleeps;
     }
     return true;
   }
@@ -140,6 +141,7 @@ class WorkerClock {
     Stream& stream = streams_[s];
     const TaskId id = item(s).id;
     stream.state = State::idle;
+    stream.is_over = false;
     ++done_[id];
     sink(s, id, stream.pass, stream.start, now_);
     if (++stream.place < plan_->streams[s].size()) return;
@@ -149,8 +151,9 @@ class WorkerClock {
 
   /// The streams that share the GPU now.
   [[nodiscard]] double computing() const {
-    return static_cast<double>(std::count_if(streams_.begin(), streams_.end(),
-                                             [](const Stream& stream) { return stream.state == State::computes; }));
+    int sharing = 0;
+    for (const Stream& stream : streams_) sharing += stream.state == State::computes;
+    return sharing;
   }
 
   [[nodiscard]] double next_event() const {
@@ -166,25 +169,25 @@ class WorkerClock {
   template <class Sink>
   void advance(double next, Sink&& sink) {
     const double sharing = computing(), passed = next - now_;
-    // Rounding may leave a little of a computation that ends at `next`.
-    const auto is_over = [&](const Stream& stream) {
-      return stream.state == State::computes ? now_ + stream.left * sharing <= next
-                                             : stream.state == State::sleeps && stream.until <= next;
-    };
-    ended_.clear();
-    for (std::size_t s = 0; s < streams_.size(); ++s) {
-      if (is_over(streams_[s])) ended_.push_back(s);
-      else if (streams_[s].state == State::computes) streams_[s].left -= passed / sharing;
+    for (Stream& stream : streams_) {
+      // Rounding may leave a little of a computation that ends at `next`.
+      if (stream.state == State::computes) {
+        stream.is_over = now_ + stream.left * sharing <= next;
+        stream.left -= passed / sharing;
+      } else {
+        stream.is_over = stream.state == State::sleeps && stream.until <= next;
+      }
     }
     now_ = next;
-    for (const std::size_t s : ended_) finish(s, sink);
+    for (std::size_t s = 0; s < streams_.size(); ++s)
+      if (streams_[s].is_over) finish(s, sink);
   }
 
   /// The mean jitter factor of the task's micro-batches; each is drawn once.
-  double factor(const Task& task, int pass) {
+  double factor(const WorkerPlan::Item& task, int pass) {
     const Jitter& jitter = scenario_->cluster.jitter;
     if (jitter.cv == 0) return 1.0;
-    const std::int64_t latest = std::int64_t{pass} * graph_->draws() + task.micro_batch;
+    const std::int64_t latest = std::int64_t{pass} * plan_->draws + task.micro_batch;
     double sum = 0;
     for (int i = 0; i < task.micro_batches; ++i) sum += draw(jitter, latest - i);
     return sum / task.micro_batches;
@@ -197,7 +200,6 @@ class WorkerClock {
   }
 
   const WorkerPlan* plan_;
-  const StepGraph* graph_;
   const Scenario* scenario_;
   int worker_;
   int run_;
@@ -208,7 +210,6 @@ class WorkerClock {
   std::vector<Stream> streams_;
   std::vector<int> done_;        ///< by task: passes in which it has ended
   std::vector<Factor> factors_;  ///< of the latest micro-batches
-  std::vector<std::size_t> ended_;
 };
 
 }  // namespace stepcast
