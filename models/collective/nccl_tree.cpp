@@ -103,12 +103,11 @@ class RoundWriter {
   /// The edges above the machines at depth d.
   void write_trees(int place, int d) {
     const int last = at_.machines - 1;
-    for_each_edge_at(at_.machines, d, [&](int child, int parent) {
-      for (int j = 0; j < at_.pairs; ++j) {
-        write(place, at_.head(j, child), at_.head(j, parent), 2 * j);
-        write(place, at_.head(j, last - child), at_.head(j, last - parent), 2 * j + 1);
-      }
-    });
+    for (int tree = 0; tree < 2; ++tree)
+      for_each_edge_at(at_.machines, d, [&](int child, int parent) {
+        if (tree == 1) child = last - child, parent = last - parent;  // mirrored
+        for (int j = 0; j < at_.pairs; ++j) write(place, at_.head(j, child), at_.head(j, parent), 2 * j + tree);
+      });
   }
 
   void write(int place, int lower, int upper, int tree) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "models/describe/json.hpp"
 #include "models/forecast/breakdown.hpp"
@@ -17,11 +19,25 @@ Seconds percentile(const std::vector<double>& sorted, double fraction) {
   return Seconds(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]);
 }
 
+/// Samples as bytes: there may be millions. Only processes of this machine's kind read them.
+Json pack(const std::vector<double>& samples) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(samples.data());
+  return Json::binary({bytes, bytes + samples.size() * sizeof(double)});
+}
+
+void append_samples(const Json& packed, std::vector<double>& samples) {
+  const std::vector<std::uint8_t>& bytes = packed.get_binary();
+  const std::size_t before = samples.size();
+  samples.resize(before + bytes.size() / sizeof(double));
+  std::memcpy(samples.data() + before, bytes.data(), bytes.size());
+}
+
 }  // namespace
 
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
-  return Json{{"forecast", pack(result.forecast)}, {"samples", result.samples}, {"random", is_random(*job.scenario)}};
+  return Json{
+      {"forecast", pack(result.forecast)}, {"samples", pack(result.samples)}, {"random", is_random(*job.scenario)}};
 }
 
 StepForecast combine(const std::vector<Json>& runs) {
@@ -43,7 +59,7 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.steps += one.steps;
     all.drift += one.drift * weight;
     all.lead += one.lead * weight;
-    for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
+    append_samples(run.at("samples"), samples);
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {
     std::sort(samples.begin(), samples.end());

@@ -86,6 +86,7 @@ class Arrivals {
   }
 
   [[nodiscard]] const std::vector<WorkerKind>& kinds() const { return kinds_; }
+  [[nodiscard]] std::size_t streams() const { return plan_.streams.size(); }
 
   /// By worker and pass: the end.
   [[nodiscard]] std::vector<std::vector<double>> worker_pass_ends() const {
@@ -133,8 +134,8 @@ class Arrivals {
     if (task != last_tasks_[stream]) return;
     Passes& own = passes_of_[worker];
     const auto p = static_cast<std::size_t>(pass);
-    if (own.ends.size() <= p) own.ends.resize(p + 1);
-    own.ends[p] = std::max(own.ends[p], end);
+    if (own.ends.size() == p) own.ends.push_back(end);  // the first stream to end it
+    else own.ends[p] = std::max(own.ends[p], end);
     if (pass >= last_ && passes_ == kNoLimit) stream_ends_.push_back({end, pass});
     if (pass != last_ || ++own.streams < plan_.streams.size()) return;
     ++ended_last_;
@@ -200,13 +201,20 @@ ReplayLog replay_arrivals(const Scenario& scenario, const StepGraph& graph, cons
     for (std::size_t pass = 0; pass < ends.size(); ++pass)
       log.pass_ends[pass] = std::max(log.pass_ends[pass], ends[pass]);
   log.each_timeline = [arrivals, &graph, workers = scenario.cluster.workers](const ReplayLog::TimelineVisitor& f) {
+    std::vector<Timeline> of_streams(arrivals->streams());
     for_each_worker(arrivals->kinds(), [&](std::size_t k, const WorkerKind& kind, int rank) {
+      arrivals->follow(kind, rank, [&](std::size_t stream, TaskId id, int pass, double start, double end) {
+        const Task& task = graph.tasks[id];
+        append({task.phase, start, end, task.stack_share}, pass, of_streams[stream]);
+      });
       Timeline timeline{
           static_cast<std::size_t>(rank), 1.0 / workers, std::vector<double>(arrivals->kinds().size()), {}};
       timeline.of_kind[k] = 1.0 / kind.count;
-      arrivals->follow(kind, rank, [&](std::size_t, TaskId id, int pass, double start, double end) {
-        append({graph.tasks[id].phase, start, end, graph.tasks[id].stack_share}, pass, timeline);
-      });
+      // One stream after the other: intervals that touch follow each other (forecast/breakdown.hpp).
+      for (Timeline& one : of_streams) {
+        timeline.intervals.insert(timeline.intervals.end(), one.intervals.begin(), one.intervals.end());
+        one.intervals.clear();
+      }
       f(timeline);
     });
   };
