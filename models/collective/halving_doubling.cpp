@@ -38,7 +38,8 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
               for (int c = 0; c < q; ++c) {
                 const int partner = c ^ distance, holder = is_reduction ? partner : c;
                 const int place = is_near_first ? reversed(holder, levels) : holder;
-                round[c] = {fold.rank(c), fold.rank(partner), {place & ~(count - 1), count}, is_reduction};  // 2^j
+                round[c] = {
+                    fold.rank(c), fold.rank(partner), {place & ~(count - 1), count}, is_reduction};  // a power of two
               }
             } else {
               for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {0, q}, false});

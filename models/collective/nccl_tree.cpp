@@ -43,8 +43,10 @@ struct Layout {
     const Nics nics{size, std::min(parameters.nics, size), parameters.nic_of_gpu};
     const auto chains_of = [&](int q) {
       std::vector<int> all;
-      for (int j = 0; j < pairs; ++j)
-        for (int i = 0; i < q; ++i) all.push_back((nics.gpu_in_turn(j % q, q) + q - i) % q);
+      for (int j = 0; j < pairs && q > 0; ++j) {
+        const int head = nics.gpu_in_turn(j % q, q);
+        for (int i = 0; i < q; ++i) all.push_back((head + q - i) % q);
+      }
       return all;
     };
     chains = chains_of(size);
@@ -78,7 +80,7 @@ class RoundWriter {
     next_ = messages_.data();
   }
 
-  /// Writes all messages of a machine's chains together: who reads them meets the machine's links but once.
+  /// Writes all messages of a machine's chains together, so that readers meet the links of its chains once.
   Round write() {
     for (int machine = 0; machine < at_.machines; ++machine)
       for (int place = busy_.first; place <= busy_.second; ++place)

@@ -25,8 +25,8 @@ bool are_alike(const Message& a, const Message& b) {
 /// A round's links, with the latencies of the routes.
 struct Loads {
   std::vector<LinkLoad> of_link;
-  double longest = 0.0;       ///< of the latencies
-  bool have_one_size = true;  ///< all messages
+  double longest = 0.0;       ///< the longest latency of a message
+  bool have_one_size = true;  ///< whether all messages do
 };
 
 Loads loads_of(const Round& round, Fabric& fabric) {
@@ -112,6 +112,14 @@ FullestLink fullest_link(const Round& round, Fabric& fabric, bool goes_around, D
   find_fullest(loads.of_link, round, fabric, fullest);
   fullest.is_closed = loads.have_one_size && fullest.first >= fullest.start * (1 - FairShares::kRounding);
   return fullest;
+}
+
+Quotient one_for_all(const FullestLink& fullest, const Round& round, const Fabric& fabric) {
+  const Message& message = fullest.message ? round[*fullest.message] : round.front();
+  const BytesPerSecond bandwidth =
+      fullest.message ? fabric.limit(message.from, message.to) : fabric.links()[fullest.link].bandwidth;
+  const double flows = fullest.blocks / message.slice.count;  // all messages have one size
+  return {{bandwidth / flows}, {{{{0, 1}}, Seconds(fullest.first), false}}};
 }
 
 }  // namespace stepcast

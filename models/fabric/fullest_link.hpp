@@ -7,6 +7,7 @@
 
 #include "models/collective/schedule.hpp"
 #include "models/fabric/fabric.hpp"
+#include "models/fabric/flow_system.hpp"
 
 namespace stepcast {
 
@@ -29,9 +30,9 @@ struct FullestLink {
   /// The message whose own connections are the fullest link, if no other is.
   std::optional<std::size_t> message;
   /// Whether the round takes just as long as its flows on the link. It does if all messages have one size, and those on
-  /// the link have the longest latency: each has its share of this link, and meets no more on its others.
+  /// the link have the longest latency. Each of them has its share of this link, and meets no more on its others.
   bool is_closed = false;
-  /// The latencies before flows, by message; empty if they are those of the routes.
+  /// By message: the latency before its flow. It is empty if these are the routes' latencies.
   std::vector<double> latencies;
 };
 
@@ -39,5 +40,10 @@ struct FullestLink {
 /// @param round        not empty, and no message goes to its own sender
 /// @param goes_around  the round's value of Schedule::goes_around
 FullestLink fullest_link(const Round& round, Fabric& fabric, bool goes_around = false, Delays delays = Delays::before);
+
+/// One flow that stands for all on the fullest link, with the share of the link that each of them has.
+/// @param round  the round whose fullest link it is
+/// @pre fullest.is_closed
+Quotient one_for_all(const FullestLink& fullest, const Round& round, const Fabric& fabric);
 
 }  // namespace stepcast

@@ -25,19 +25,19 @@ Json pack(const std::vector<double>& samples) {
   return Json::binary({bytes, bytes + samples.size() * sizeof(double)});
 }
 
-void append_samples(const Json& packed, std::vector<double>& samples) {
-  const std::vector<std::uint8_t>& bytes = packed.get_binary();
-  const std::size_t before = samples.size();
-  samples.resize(before + bytes.size() / sizeof(double));
-  std::memcpy(samples.data() + before, bytes.data(), bytes.size());
-}
-
 }  // namespace
 
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
   return Json{
       {"forecast", pack(result.forecast)}, {"samples", pack(result.samples)}, {"random", is_random(*job.scenario)}};
+}
+
+std::vector<double> samples_of(const Json& answer) {
+  const std::vector<std::uint8_t>& bytes = answer.at("samples").get_binary();
+  std::vector<double> samples(bytes.size() / sizeof(double));
+  if (!samples.empty()) std::memcpy(samples.data(), bytes.data(), bytes.size());
+  return samples;
 }
 
 StepForecast combine(const std::vector<Json>& runs) {
@@ -59,7 +59,8 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.steps += one.steps;
     all.drift += one.drift * weight;
     all.lead += one.lead * weight;
-    append_samples(run.at("samples"), samples);
+    const std::vector<double> own = samples_of(run);
+    samples.insert(samples.end(), own.begin(), own.end());
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {
     std::sort(samples.begin(), samples.end());

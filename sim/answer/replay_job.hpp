@@ -19,6 +19,9 @@ struct ReplayJob {
 /// Replays in this process (once per process) and packs the result.
 Json answer(const ReplayJob& job);
 
+/// The samples of a packed result (ReplayResult::samples).
+std::vector<double> samples_of(const Json& answer);
+
 /// The forecast from the packed results of all runs of one scenario. It has the means over runs and, with jitter, the
 /// percentiles over all their steps.
 StepForecast combine(const std::vector<Json>& runs);

@@ -62,13 +62,13 @@ int run_command(int argc, char** argv) {
   return line.run(about, argc, argv, invocation.exit_code);
 }
 
-/// Tells glibc to keep freed memory. A collective's rounds take and free the same megabytes thousands of times, and
-/// fresh pages from the system would take up to a quarter of a replay's time.
+/// Tells glibc to keep freed memory. A collective's rounds take and free the same megabytes thousands of times. Fresh
+/// pages from the system would take up to a quarter of a replay's time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   constexpr int kMebibyte = 1 << 20;
-  mallopt(M_MMAP_THRESHOLD, 32 * kMebibyte);  // the most that glibc takes
-  mallopt(M_TRIM_THRESHOLD, 256 * kMebibyte);
+  mallopt(M_MMAP_THRESHOLD, 32 * kMebibyte);   // larger blocks are still given back
+  mallopt(M_TRIM_THRESHOLD, 256 * kMebibyte);  // the most that a process keeps
 #endif
 }
 

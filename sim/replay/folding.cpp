@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,22 +38,12 @@ void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
-/// The flows on the fullest link, which alone take as long as the round: one stands for all. If a message's own
-/// connections are that link, it is the flow.
-FoldedRound::Flows on_fullest_link(const FullestLink& fullest, const Round& round, const Fabric& fabric) {
-  const Message& message = fullest.message ? round[*fullest.message] : round.front();
-  const double size = message.slice.count;
-  const BytesPerSecond bandwidth =
-      fullest.message ? fabric.limit(message.from, message.to) : fabric.links()[fullest.link].bandwidth;
-  const int flows = static_cast<int>(std::lround(fullest.blocks / size));
-  return {{{bandwidth}, {{{{0, flows}}, Seconds(fullest.first), false}}}, {size}};
-}
-
 std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabric& fabric, bool goes_around) {
   // Where a round goes around rings, latencies are means over whole rings.
   if (!goes_around)
     if (const FullestLink fullest = fullest_link(round, fabric); fullest.is_closed)
-      return std::make_shared<FoldedRound::Flows>(on_fullest_link(fullest, round, fabric));
+      return std::make_shared<FoldedRound::Flows>(
+          FoldedRound::Flows{one_for_all(fullest, round, fabric), {static_cast<double>(round.front().slice.count)}});
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});

@@ -4,7 +4,7 @@
 //
 //   collectives  A round is a barrier and nothing else is on the links meanwhile. Each round is therefore a
 //                separate flow system; rounds that are alike (Schedule::like) are one. Where the messages on one link
-//                decide the round's time (fullest_link.hpp), they alone are simulated.
+//                decide the round's time, one flow stands for them (fullest_link.hpp).
 //   direct       Pushes, pulls and neighbour exchanges start when their senders are ready. Senders and receivers
 //                are therefore part of the partition. Workers of one class have the same timeline, by induction
 //                over events, and one of them acts for all. Asynchronous workers all differ: like ones are served
@@ -12,9 +12,9 @@
 //
 // The result equals a full replay's up to SimGrid's resolution: it treats events within a nanosecond as one.
 //
-// Memory: about 300 bytes for each message of the round or direct exchange that is being folded, including the links
-// of the fabric. The result is proportional to the number of classes. Messages between interchangeable workers and a
-// shard (Fabric::branch) count as one.
+// Memory: at most about 300 bytes for each message of the round or direct exchange that is being folded, including the
+// links of the fabric. The result is proportional to the number of classes. Messages between interchangeable workers and
+// a shard (Fabric::branch) count as one.
 #pragma once
 
 #include <map>

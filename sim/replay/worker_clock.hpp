@@ -23,7 +23,7 @@ struct WorkerPlan {
   struct Item {
     TaskId id = 0;
     Kind kind = Kind::computes;
-    double time = 0.0;                       ///< s; of a collective: 0
+    double time = 0.0;                       ///< in seconds; 0 for a collective
     int micro_batch = 0, micro_batches = 1;  ///< as in Task
     std::vector<Dependency> waits_for;
   };

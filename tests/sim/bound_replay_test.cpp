@@ -132,7 +132,7 @@ Mean replay_mean(const Scenario& scenario) {
   RC_ASSERT(answers.front().error.empty());
   const Json& replayed = answers.front().value;
   return {unpack_forecast(replayed.at("forecast")).step,
-          static_cast<double>(replayed.at("samples").size()) / (graph.first_pushes ? 1 : scenario.cluster.workers),
+          static_cast<double>(samples_of(replayed).size()) / (graph.first_pushes ? 1 : scenario.cluster.workers),
           lower_bound(scenario, workload, graph), graph.staleness.value_or(0)};
 }
 

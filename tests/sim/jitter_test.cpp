@@ -104,6 +104,7 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   const auto forecast = replay_all({{"", scenario}}).front();
   require_close(24_ms * (sum / steps), forecast.step, 1e-6, "mean of the slowest");
   REQUIRE(forecast.distribution);
+  CHECK(forecast.distribution->samples == 6 * 45);  // all end a step together, with the exchange
   CHECK(forecast.distribution->p5 < forecast.distribution->p50);
   CHECK(forecast.distribution->p50 < forecast.distribution->p99);
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
