@@ -47,9 +47,7 @@ Seconds joint_time(const Work& work, const PricedCost& price, const ClusterPrice
 
 Times times_of(const StepGraph& graph, const UnfoldedGraph& unfolded, const ClusterPrices& prices,
                Slack slack = Slack::none) {
-  Times times{unfolded.own_times(), {}};
-  times.stack_share.reserve(graph.tasks.size());
-  for (const Task& task : graph.tasks) times.stack_share.push_back(task.stack_share);
+  Times times{unfolded.own_times(), unfolded.own_stack_shares()};
   const bool has_stack = prices.cluster().stack != Stack{};
   for (const std::size_t i : unfolded.communication()) {
     const Task& task = graph.tasks[i];

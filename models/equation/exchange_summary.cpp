@@ -123,10 +123,10 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     all.estimate = text_of(exactness_of(scenario, graph, prices));
   AlgorithmUses uses(prices.cluster(), all.algorithms);
   std::vector<Exchanged> known(graph.tasks.size());
-  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+  const auto add = [&](std::size_t i) {
     const Task& task = graph.tasks[i];
     // Negotiation is no part of the exchange alone: it goes on beside other exchanges.
-    if (task.phase != Phase::exchange || std::holds_alternative<NegotiationWork>(task.work)) continue;
+    if (task.phase != Phase::exchange || std::holds_alternative<NegotiationWork>(task.work)) return;
     const std::size_t like = unfolded ? unfolded->first_like(i) : i;
     if (like == i) known[i] = exchanged_by(task.work, graph, prices);
     const auto& [sent, time] = known[like];
@@ -151,7 +151,10 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     }
     if (all.time && time) *all.time += *time;
     else all.time.reset();
-  }
+  };
+  if (unfolded) std::for_each(unfolded->communication().begin(), unfolded->communication().end(), add);
+  else
+    for (std::size_t i = 0; i < graph.tasks.size(); ++i) add(i);
   const double share = 1.0 / graph.local_steps;
   all.size *= share;
   all.sent *= share;

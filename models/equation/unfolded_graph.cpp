@@ -90,6 +90,7 @@ UnfoldedGraph::UnfoldedGraph(const StepGraph& graph, const Cluster& cluster)
       like_(first_like_tasks(graph)),
       solver_(vertices(), Connections(graph, first_).edges) {
   own_times_.reserve(vertices());
+  for (const Task& task : graph.tasks) own_stack_shares_.push_back(task.stack_share);
   std::vector<std::vector<WorkersTask>> of_stream(graph.streams.size());
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
     const Task& task = graph.tasks[i];

@@ -34,6 +34,8 @@ class UnfoldedGraph {
   [[nodiscard]] const TimedEventSolver& solver() const { return solver_; }
   /// By vertex. The times of computations and negotiations, and 0 for communication.
   [[nodiscard]] const std::vector<double>& own_times() const { return own_times_; }
+  /// By task: the stack's share of it, as far as no link changes it.
+  [[nodiscard]] const std::vector<double>& own_stack_shares() const { return own_stack_shares_; }
   /// The tasks that are no computations, in order.
   [[nodiscard]] const std::vector<std::size_t>& communication() const { return communication_; }
   /// A task of one of a worker's streams.
@@ -53,7 +55,7 @@ class UnfoldedGraph {
   std::vector<int> first_;  ///< by task its first vertex, and the end of the last one's
   std::vector<std::size_t> like_;
   TimedEventSolver solver_;
-  std::vector<double> own_times_;
+  std::vector<double> own_times_, own_stack_shares_;
   std::vector<std::size_t> communication_;
   std::vector<WorkersTask> workers_tasks_;
 };
