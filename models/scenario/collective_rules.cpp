@@ -63,18 +63,21 @@ class CollectiveChecker {
 
   /// "auto" compares prices by the cluster's link. The hosts of a platform file do not use that link.
   void algorithm() {
-    std::vector<Algorithm> allowed;
-    for (const CollectiveAlgorithm& entry : collective_algorithms())
-      if (entry.operation == operation_) allowed.push_back(entry.algorithm);
-    const std::string names = names_of(allowed, has_prices_, switches_add_);
-    const std::string found = fmt::format("\"{}\" for {}", name_of(choice_.algorithm), name_of(operation_));
+    const auto found = [&] { return fmt::format("\"{}\" for {}", name_of(choice_.algorithm), name_of(operation_)); };
     if (choice_.algorithm == Algorithm::automatic) {
-      if (!has_prices_) refuse_auto("/algorithm", found + " with topology simgrid-xml", names);
+      if (!has_prices_) refuse_auto("/algorithm", found() + " with topology simgrid-xml", allowed_names());
     } else if (!carries_out(choice_.algorithm, operation_)) {
-      fault("/algorithm", found, names);
+      fault("/algorithm", found(), allowed_names());
     } else if (choice_.algorithm == Algorithm::in_network) {
       in_network("/algorithm", 1);
     }
+  }
+
+  [[nodiscard]] std::string allowed_names() const {
+    std::vector<Algorithm> allowed;
+    for (const CollectiveAlgorithm& entry : collective_algorithms())
+      if (entry.operation == operation_) allowed.push_back(entry.algorithm);
+    return names_of(allowed, has_prices_, switches_add_);
   }
 
   /// Switches between machines may add up, and none inside. Each member needs a machine of its own.
@@ -127,11 +130,11 @@ class CollectiveChecker {
   }
 
   void between(int group) {
-    const std::string names = names_of(algorithms_between(operation_), has_prices_, switches_add_);
+    const auto names = [&] { return names_of(algorithms_between(operation_), has_prices_, switches_add_); };
     if (choice_.between_groups == Algorithm::automatic) {
-      if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names);
+      if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names());
     } else if (fitted(choice_, operation_).between_groups != choice_.between_groups) {
-      fault("/between", fmt::format("\"{}\" for {}", name_of(choice_.between_groups), name_of(operation_)), names);
+      fault("/between", fmt::format("\"{}\" for {}", name_of(choice_.between_groups), name_of(operation_)), names());
     } else if (const int most = kMostBlocks / 2 / group; choice_.between_groups == Algorithm::double_binary_tree &&
                                                          choice_.pipeline_segments.value.value_or(1) > most) {
       fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group),

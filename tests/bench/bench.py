@@ -7,7 +7,8 @@ It prints a table. FOLDER gets bench.json and, with matplotlib, bench.png (noteb
 out what takes more than about ten seconds.
 
 - Seconds are CPU time of the whole command with its start, and of the processes that it starts. MiB are the largest
-  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts.
+  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts. A full replay
+  and the plain loop that it is compared with run until they have taken five seconds.
 - Commands that a person waits for have a limit of wall time, which several cores shorten. They run until they have
   taken ten seconds. Their row ends with the shortest wall time of the runs.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
@@ -34,7 +35,7 @@ import time
 import cases
 
 LARGEST_DIFFERENCE = 0.01
-MOST_RUNS, ENOUGH_SECONDS, ENOUGH_WAITED = 10, 0.5, 10
+MOST_RUNS, ENOUGH_SECONDS, ENOUGH_COMPARED, ENOUGH_WAITED = 10, 0.5, 5, 10
 TIMEOUT_SECONDS = 300
 GNU_TIME = "/usr/bin/time"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -101,14 +102,14 @@ class Bench:
             sys.exit(f"bench.py: exit code {done.returncode} of {' '.join(command)}\n{done.stderr}")
         return best, (done.stdout if done.returncode == 0 else None), done.stderr.strip() or f"nothing for {TIMEOUT_SECONDS} s"
 
-    def add(self, case, way, workers, command, step=None, line="", beside=None, starts=(0.0, 0.0), **limits):
+    def add(self, case, way, workers, command, step=None, line="", beside=None, starts=(0.0, 0.0), enough=ENOUGH_SECONDS, **limits):
         """Measures a command and adds its row.
 
         `step` reads the predicted step from its output. `line` is that of the picture. `beside` is the row to compare with.
-        `starts` are the seconds that the ratio leaves out, of this row and of that one. Limits are `limit_s`,
+        `starts` are the seconds that the ratio leaves out, of this row and of that one. `enough` seconds are measured. Limits are `limit_s`,
         `limit_wall_s`, `limit_mib` and `limit_ratio`, with their `source`.
         """
-        enough = ENOUGH_WAITED if "limit_wall_s" in limits else ENOUGH_SECONDS
+        enough = ENOUGH_WAITED if "limit_wall_s" in limits else enough
         measured, output, words = self.run(command, may_refuse="limit_mib" in limits, enough=enough)
         row = {"case": case, "way": way, "line": line, "workers": workers, **measured, "step_s": None, **limits}
         if output is None:
@@ -166,8 +167,9 @@ def ring_peers(bench):
         hosts = bench.write("hosts", "".join(f"host-{i}\n" for i in range(p)))
         study = cases.scenario(p, cases.collective("ring"))
         by_hand = [bench.plain_loop, network, "ring", str(cases.BYTES)]
-        loop = bench.add(case, "plain loop", p, by_hand, latest, line="plain loop")
-        full = bench.add(case, "full", p, bench.replay("full", study), step_time, line="full", beside=loop, starts=starts, **peer_limit(p))
+        loop = bench.add(case, "plain loop", p, by_hand, latest, line="plain loop", enough=ENOUGH_COMPARED)
+        full = bench.add(case, "full", p, bench.replay("full", study), step_time, line="full", beside=loop, starts=starts,
+                         enough=ENOUGH_COMPARED, **peer_limit(p))
         bench.add(case, "folded", p, bench.replay("folded", study), step_time, line="folded", beside=loop)
         if bench.smpi_allreduce:
             smpirun = ["smpirun", "-quiet", "-no-privatize", "-np", str(p), "-platform", network, "-hostfile", hosts]
@@ -183,8 +185,9 @@ def server_peers(bench):
         network = bench.write("star.xml", PLATFORM.format(last=p + SHARDS - 1))
         study = cases.scenario(p, cases.servers(SHARDS))
         by_hand = [bench.plain_loop, network, "servers", str(RESNET50_BYTES), str(SHARDS), str(SERVER_STEPS)]
-        loop = bench.add(case, "plain loop", p, by_hand, latest)
-        full = bench.add(case, "full", p, bench.replay("full", study), exchange_time, beside=loop, starts=starts, **peer_limit(p))
+        loop = bench.add(case, "plain loop", p, by_hand, latest, enough=ENOUGH_COMPARED)
+        full = bench.add(case, "full", p, bench.replay("full", study), exchange_time, beside=loop, starts=starts,
+                         enough=ENOUGH_COMPARED, **peer_limit(p))
         bench.add(case, "folded", p, bench.replay("folded", study), exchange_time, beside=loop)
         if p == PEERS[0]:
             starts = full["seconds"], loop["seconds"]
