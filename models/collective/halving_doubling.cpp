@@ -38,8 +38,8 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
               for (int c = 0; c < q; ++c) {
                 const int partner = c ^ distance, holder = is_reduction ? partner : c;
                 const int place = is_near_first ? reversed(holder, levels) : holder;
-                round[c] = {
-                    fold.rank(c), fold.rank(partner), {place & ~(count - 1), count}, is_reduction};  // a power of two
+                const int first = place & ~(count - 1);  // count is a power of two
+                round[c] = {fold.rank(c), fold.rank(partner), {first, count}, is_reduction};
               }
             } else {
               for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {0, q}, false});

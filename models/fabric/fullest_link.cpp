@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "models/collective/ring_latencies.hpp"
 #include "models/fabric/fair_shares.hpp"
@@ -51,14 +50,6 @@ Loads loads_of(const Round& round, Fabric& fabric) {
   return loads;
 }
 
-/// The mean latency of its ring, by message.
-std::vector<double> mean_latencies(const Round& round, Fabric& fabric) {
-  std::vector<double> latencies;
-  LastRoute last(fabric);
-  for (const Message& message : round) latencies.push_back(last.latency_of(message));
-  return even_latencies(round, std::move(latencies));
-}
-
 void set_first(std::vector<LinkLoad>& loads, const Round& round, Fabric& fabric, const std::vector<double>& latencies) {
   for (LinkLoad& load : loads) load.first = kNoFlow;
   LastRoute last(fabric);
@@ -103,7 +94,7 @@ FullestLink fullest_link(const Round& round, Fabric& fabric, bool goes_around, D
   Loads loads = loads_of(round, fabric);
   fullest.latency = loads.longest;
   if (goes_around) {
-    fullest.latencies = mean_latencies(round, fabric);
+    fullest.latencies = even_latencies(round, route_latencies(round, fabric));
     fullest.latency = *std::max_element(fullest.latencies.begin(), fullest.latencies.end());
   }
   if (delays == Delays::beside) fullest.latencies.assign(round.size(), 0.0);

@@ -1,5 +1,7 @@
-// Routes of a round's messages.
+// Routes of a round's messages, and their latencies.
 #pragma once
+
+#include <vector>
 
 #include "models/collective/schedule.hpp"
 #include "models/fabric/fabric.hpp"
@@ -20,8 +22,7 @@ class LastRoute {
     latency_ = fabric_.latency(hops_).si();
     return hops_;
   }
-  /// The latency of the route last asked for, in seconds.
-  [[nodiscard]] double latency() const { return latency_; }
+  /// In seconds.
   [[nodiscard]] double latency_of(const Message& message) {
     of(message);
     return latency_;
@@ -33,5 +34,14 @@ class LastRoute {
   Fabric::Route hops_;
   double latency_ = 0.0;
 };
+
+/// The latencies of the messages' routes, in order, in seconds.
+inline std::vector<double> route_latencies(const Round& round, Fabric& fabric) {
+  std::vector<double> latencies;
+  latencies.reserve(round.size());
+  LastRoute last(fabric);
+  for (const Message& message : round) latencies.push_back(last.latency_of(message));
+  return latencies;
+}
 
 }  // namespace stepcast

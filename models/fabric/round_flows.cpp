@@ -23,9 +23,7 @@ RoundFlows::RoundFlows(const Round& round, Fabric& fabric, bool goes_around, Del
 
 std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fabric& fabric,
                                                          std::vector<double> latencies) {
-  LastRoute last(fabric);
-  if (latencies.empty())
-    for (const Message& message : round) latencies.push_back(last.latency_of(message));
+  if (latencies.empty()) latencies = route_latencies(round, fabric);
   // Longer latencies than so many kinds count as the longest of them; their later end is not used then.
   constexpr std::size_t kMostLatencies = 8;
   std::vector<double> kinds = latencies;
@@ -37,6 +35,7 @@ std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, Fab
     const auto above = std::upper_bound(kinds.begin(), kinds.end(), latencies[i] * (1 + kRounding));
     return static_cast<std::size_t>(above - kinds.begin()) - 1;
   };
+  LastRoute last(fabric);
   std::vector<int> flows;  // by link: of latency 0 or longer, 1 or longer...
   const auto first_of = [&](int hop) { return static_cast<std::size_t>(hop) * kinds.size(); };
   for (std::size_t i = 0; i < round.size(); ++i) {

@@ -22,10 +22,11 @@ class Arrivals {
         plan_(worker_plan(graph)),
         kinds_(worker_kinds(scenario.cluster)),
         last_(scenario.evaluation.max_steps - 1) {
-    for (const auto& stream : plan_.streams)
+    for (const auto& stream : plan_.streams) {
       for (const WorkerPlan::Item& item : stream)
         if (item.kind == WorkerPlan::Kind::meets) takes_.push_back(times[item.id]);
-    for (const auto& stream : plan_.streams) last_tasks_.push_back(stream.back().id);
+      last_tasks_.push_back(stream.back().id);
+    }
   }
 
   /// Holds all collectives of all passes.

@@ -17,6 +17,7 @@
 #include "models/fabric/fingerprint.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/fullest_link.hpp"
+#include "models/fabric/last_route.hpp"
 #include "models/part/host_costs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
@@ -25,18 +26,6 @@
 
 namespace stepcast {
 namespace {
-
-/// Sets the latencies of a round that goes around rings.
-void set_latencies(FlowSystem& system, const Round& round, Fabric& fabric) {
-  std::vector<double> latencies;
-  Fabric::Route route;
-  for (const Message& message : round) {
-    route.clear();
-    fabric.append_route(message.from, message.to, route);
-    latencies.push_back(fabric.latency(route).si());
-  }
-  for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
-}
 
 std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabric& fabric, bool goes_around) {
   // Where a round goes around rings, latencies are means over whole rings.
@@ -47,7 +36,9 @@ std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, Fabr
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
-  if (goes_around) set_latencies(system, round, fabric);
+  if (goes_around)
+    for (const double latency : even_latencies(round, route_latencies(round, fabric)))
+      system.latencies.emplace_back(latency);
   FoldedFlows folded = fold_flows(system, fabric);
   auto flows = std::make_shared<FoldedRound::Flows>();
   for (const std::size_t flow : folded.flow) flows->blocks.push_back(round[flow].slice.count);
