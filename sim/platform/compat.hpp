@@ -3,10 +3,14 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
+#if SIMGRID_VERSION < 40000
+#include <simgrid/simix.hpp>
+#endif
 
 namespace stepcast::sg {
 
@@ -105,6 +109,11 @@ template <class F>
 s4u::ActorPtr add_actor(s4u::Engine& engine, const std::string& name, s4u::Host* host, F code) {
   return engine.add_actor(name, host, code);
 }
+/// Runs the code as it is. One call of the kernel, as below, was not tried with 4.0.
+template <class F>
+void in_kernel(F&& code) {
+  std::forward<F>(code)();
+}
 
 #else
 
@@ -179,6 +188,12 @@ inline s4u::NetZone* dragonfly(s4u::Engine&, Counted groups, Counted chassis, Co
 template <class F>
 s4u::ActorPtr add_actor(s4u::Engine&, const std::string& name, s4u::Host* host, F code) {
   return s4u::Actor::create(name, host, code);
+}
+/// Runs code that does not block in SimGrid's kernel, as one call of this actor. The calls that the code makes are then
+/// plain functions. Each would otherwise switch to the kernel and back, between stacks that lie far apart in memory.
+template <class F>
+void in_kernel(F&& code) {
+  simgrid::kernel::actor::simcall_answered(std::forward<F>(code));
 }
 
 #endif

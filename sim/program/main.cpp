@@ -1,9 +1,4 @@
-#include <cstdlib>  // __GLIBC__
 #include <exception>
-
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "models/describe/fault.hpp"
 #include "program/command_line.hpp"
@@ -62,22 +57,16 @@ int run_command(int argc, char** argv) {
   return line.run(about, argc, argv, invocation.exit_code);
 }
 
-/// Tells glibc to keep freed memory. A collective's rounds take and free the same megabytes thousands of times. Fresh
-/// pages from the system would take up to a quarter of a replay's time.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  constexpr int kMebibyte = 1 << 20;
-  mallopt(M_MMAP_THRESHOLD, 32 * kMebibyte);   // larger blocks are still given back
-  mallopt(M_TRIM_THRESHOLD, 256 * kMebibyte);  // the most that a process keeps
-#endif
-}
-
 }  // namespace
 }  // namespace stepcast
 
+/// jemalloc reads its options here. One thread needs one arena. Freed memory stays with the process until the system
+/// needs it: a collective's rounds take and free the same megabytes thousands of times, and fresh pages would take up
+/// to a quarter of a replay's time.
+extern "C" const char* const malloc_conf = "narenas:1,oversize_threshold:0,muzzy_decay_ms:-1";
+
 int main(int argc, char** argv) {
   using namespace stepcast;
-  keep_freed_memory();
   prepare_streams();
   int exit_code = kOk;
   try {

@@ -66,8 +66,7 @@ double DirectExchanges::exchange(const SimulatedExchange& messages, Track& track
   std::vector<Posted> outgoing;
   for (const auto& [message, inbox] : messages.outgoing) outgoing.push_back({message, &inboxes[inbox]});
   const auto comms = start_messages(outgoing, 1.0, simulated_.meter);
-  double sent = 0.0;
-  for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[inbox], track));
+  const double sent = receive_all(messages.expected, inboxes, track);
   await(comms, simulated_.meter);
   return sent;
 }

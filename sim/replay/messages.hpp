@@ -33,7 +33,8 @@ std::vector<simgrid::s4u::CommPtr> start_messages(std::vector<Posted>& messages,
 /// Returns when all have arrived.
 void await(const std::vector<simgrid::s4u::CommPtr>& messages, LinkMeter* meter);
 
-/// Waits for the next message to arrive, and returns the time when it was sent.
-double receive(Inbox& box, Track& track);
+/// Returns when the expected messages have arrived, one from each of these inboxes, which may name one more than once.
+/// @returns the time when the last of them was sent
+double receive_all(const std::vector<int>& expected, std::vector<Inbox>& inboxes, Track& track);
 
 }  // namespace stepcast

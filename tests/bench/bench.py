@@ -14,6 +14,7 @@ out what takes more than about ten seconds.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
   cent of difference is a failure. A row over its limit is marked, and fails nothing: machines differ.
 - The ratio of a full replay to the plain loop leaves out both commands' start, which is their time with two workers.
+  The loop has the system's allocator, as a program written by hand has; stepcast brings its own.
 - SMPI runs MPI_Allreduce's ring ("lr") on SimGrid's ideal network, like stepcast, without its own costs of
   computation, copies and arithmetic. All its ranks share two buffers of 100 MiB. Its messages are 16 bytes longer,
   and MPI_Wtime adds 10 ns.
