@@ -7,8 +7,9 @@ set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/stepcast)
 install(CODE "if(NOT EXISTS \"$<TARGET_FILE:stepcast>\")
   message(FATAL_ERROR \"nothing is built yet: cmake --build ${PROJECT_BINARY_DIR}\")
 endif()" COMPONENT program)
-set_target_properties(stepcast stepcast-calibrate PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # CUDA's libraries
+set_target_properties(stepcast stepcast-calibrate stepcast_simulator PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # as CUDA's libraries
 install(TARGETS stepcast stepcast-calibrate RUNTIME COMPONENT program)
+install(TARGETS stepcast_simulator LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/stepcast COMPONENT program)
 install(DIRECTORY scenarios DESTINATION ${data} COMPONENT program
         PATTERN "scripts" EXCLUDE)  # these write the files, from the sources
 install(DIRECTORY notebooks DESTINATION ${data} COMPONENT program FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)

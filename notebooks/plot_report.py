@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Draws a report of stepcast run --json."""
 import argparse
+import gc
 import io
 import os
 import pathlib
@@ -9,6 +10,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 NAME = "plot_report.py"
+if __name__ == "__main__":
+    gc.disable()  # a script of one second has no need to look for garbage
 
 from pictures import style  # noqa: E402,F401  first: it says what is wrong with matplotlib
 from pictures import bars, breakdown, lines, maps  # noqa: E402

@@ -8,6 +8,7 @@
 #include "sim/answer/frames.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {
@@ -104,6 +105,7 @@ class Engine {
         complete_block(tasks_[next].block);
         return;
       }
+      if (tasks_[next].question != kNone) static_cast<void>(simulator());  // loaded once, not by each child
       pool.start(next, [&] { return work(tasks_[next]); });
     }
   }

@@ -10,6 +10,7 @@
 #include "sim/answer/asked.hpp"
 #include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {
@@ -18,6 +19,7 @@ using Missing = std::vector<const Scenario*>;
 
 StepForecast replayed(const Scenario& scenario, StepGraph graph, const ClusterPrices& prices) {
   set_stack_shares(graph, prices);
+  static_cast<void>(simulator());  // loaded once, not by each child
   const auto results = run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
   if (!results.front().error.empty()) throw std::runtime_error(results.front().error);
   return combine({results.front().value});

@@ -8,7 +8,7 @@
 #include "models/describe/json.hpp"
 #include "models/forecast/breakdown.hpp"
 #include "sim/answer/forecast_json.hpp"
-#include "sim/replay/replay.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {
@@ -28,7 +28,7 @@ Json pack(const std::vector<double>& samples) {
 }  // namespace
 
 Json answer(const ReplayJob& job) {
-  const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
+  const ReplayResult result = simulator().replay(*job.scenario, *job.graph, job.run, {}, {});
   return Json{
       {"forecast", pack(result.forecast)}, {"samples", pack(result.samples)}, {"random", is_random(*job.scenario)}};
 }

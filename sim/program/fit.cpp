@@ -24,8 +24,8 @@
 #include "sim/program/study_options.hpp"
 #include "sim/program/suite_files.hpp"
 #include "sim/program/training.hpp"
-#include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {

@@ -21,7 +21,7 @@
 #include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/output.hpp"
-#include "sim/replay/inspect_platform.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {

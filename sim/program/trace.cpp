@@ -14,7 +14,7 @@
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/trace_events.hpp"
-#include "sim/replay/replay.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {
@@ -88,7 +88,7 @@ int trace(const TraceOptions& options) {
     if (asked.empty() || event.role == Role::server || asked.contains(event.participant)) tasks.push_back(event);
   };
   LinkRecord links;
-  const ReplayResult result = replay(scenario, graph, 0, keep, [&](const LinkUse& use) { links.add(use); });
+  const ReplayResult result = simulator().replay(scenario, graph, 0, keep, [&](const LinkUse& use) { links.add(use); });
   tell_missing(asked, tasks);
   output.write("[\n");
   write_trace_events(graph, scenario.cluster.workers, std::move(tasks), links.take(),

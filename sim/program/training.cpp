@@ -13,7 +13,7 @@
 #include "program/options.hpp"
 #include "sim/answer/answer_study.hpp"
 #include "sim/answer/asked.hpp"
-#include "sim/replay/inspect_platform.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {

@@ -15,8 +15,8 @@
 #include "sim/program/point_progress.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/program/suite_files.hpp"
-#include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/replay/simulator.hpp"
 
 namespace stepcast {
 namespace {

@@ -17,7 +17,7 @@ std::string version_number();
 Json version_fields();
 
 /// Two programs of the same identity answer alike. It is version_text(); if the source is not that of a commit, the
-/// program's digest is added.
+/// digest of program and simulator is added.
 std::string program_identity();
 
 }  // namespace stepcast

@@ -252,6 +252,4 @@ PlatformFacts inspect_platform_within(const std::string& file, const InspectionL
           fmt::format("a platform that it loads within {:g} s", seconds), 0, 0, ""};
 }
 
-PlatformFacts inspect_platform(const std::string& file) { return inspect_platform_within(file, {}); }
-
 }  // namespace stepcast

@@ -26,7 +26,4 @@ struct InspectionLimits {
 /// @throws std::system_error when no process can be made
 PlatformFacts inspect_platform_within(const std::string& file, const InspectionLimits& limits);
 
-/// Calls inspect_platform with the limits above: a PlatformInspector.
-PlatformFacts inspect_platform(const std::string& file);
-
 }  // namespace stepcast

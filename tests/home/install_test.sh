@@ -38,6 +38,7 @@ cd "$work"
 [[ $("$stepcast" --version) == "stepcast $version "* ]] || fail "another version: $("$stepcast" --version)"
 rows=$("$stepcast" run quickstart --no-plot --csv - | wc -l)
 ((rows > 100)) || fail "quickstart has $rows rows"
+prints 'bandwidth' "$stepcast" run quickstart --no-plot --evaluator replay
 prints conv1 "$stepcast" show resnet50
 one_line 'the profile "v100-datasheet" holds no measurement' "$home/bin/stepcast-calibrate" transfer v100-datasheet \
   --from v100-datasheet --to a100-datasheet -o "$work/a100.json"

@@ -23,6 +23,7 @@ done
 dpkg-deb -x "${program[0]}" root
 rows=$(root/usr/bin/stepcast run quickstart --no-plot --csv - | wc -l)
 ((rows > 100)) || fail "quickstart has $rows rows"
+root/usr/bin/stepcast run quickstart --no-plot --evaluator replay >"$work/log" || fail "no replay"
 PYTHONPATH=root/usr/lib/python3/dist-packages /usr/bin/python3 -c 'import stepcast; assert stepcast.run("quickstart", point={"workers": 16})'
 dpkg-deb -c "${program[0]}" >program.txt
 dpkg-deb -c "${development[0]}" >development.txt

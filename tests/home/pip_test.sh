@@ -35,6 +35,7 @@ STEPCAST_BUILD=$build "$work/env/bin/python" -m pip install --no-build-isolation
 [[ $("$work/env/bin/stepcast" --version) == "stepcast $version "* ]] || fail "another version"
 rows=$("$work/env/bin/stepcast" run quickstart --no-plot --csv - | wc -l)
 ((rows > 100)) || fail "quickstart has $rows rows"
+"$work/env/bin/stepcast" run quickstart --no-plot --evaluator replay >"$work/log" || fail "no replay"
 code=0
 "$work/env/bin/stepcast" run nowhere.json 2>/dev/null || code=$?
 [[ $code == 3 ]] || fail "exit code $code, not the program's 3"

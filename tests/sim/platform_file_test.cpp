@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "sim/platform/compat.hpp"
-#include "sim/replay/inspect_platform.hpp"
+#include "sim/replay/simulator.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""simulator_test.py STEPCAST SCENARIOS: SimGrid is loaded for replays alone, and a program without its module says so."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+STEPCAST, SCENARIOS = sys.argv[1:]
+# Two points, which the equations answer.
+RUN = ["run", "quickstart", "--no-plot", "--point", "workers=4", "--point", "bandwidth=10Gbps", "--point", "workload=vgg16-v100"]
+
+
+def run(program, *arguments, **environment):
+    return subprocess.run([program, *arguments], env={**os.environ, "STEPCAST_SCENARIOS": SCENARIOS, **environment},
+                          capture_output=True, text=True, check=False)
+
+
+class Simulator(unittest.TestCase):
+    def assert_loads_simgrid(self, loads, *arguments):
+        done = run(STEPCAST, *arguments, LD_DEBUG="files")  # the dynamic linker tells each file on standard error
+        self.assertEqual(done.returncode, 0, done.stderr[-1000:])
+        self.assertIn("libstdc++", done.stderr)
+        self.assertEqual("libsimgrid" in done.stderr, loads, arguments)
+
+    def test_replays_alone_load_simgrid(self):
+        self.assert_loads_simgrid(False, "--version")
+        self.assert_loads_simgrid(False, *RUN, "--evaluator", "equations")
+        self.assert_loads_simgrid(True, *RUN, "--evaluator", "replay")
+
+    def test_a_program_alone_answers_by_equations(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(STEPCAST, folder)
+            self.assertEqual(run(alone, *RUN, "--evaluator", "equations").returncode, 0)
+            done = run(alone, *RUN, "--evaluator", "replay")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"\Astepcast: cannot load the simulator: \S+: .*No such file or directory; "
+                                          r"install stepcast again, or use --evaluator equations\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
