@@ -6,10 +6,11 @@ _program = os.path.basename(sys.argv[0])
 try:
     import matplotlib  # noqa: F401
     matplotlib.use("Agg")
-    from matplotlib.artist import Artist
-    # Each class of artists makes a docstring of its `set` at import, a fifth of the import's time. Nobody reads it here.
-    if hasattr(Artist, "_update_set_signature_and_docstring"):
-        Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
+    from matplotlib import artist
+    # Artists make docstrings of their properties at import, a third of the import's time. Nobody reads them here.
+    artist.kwdoc = lambda _: ""
+    if hasattr(artist.Artist, "_update_set_signature_and_docstring"):
+        artist.Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
     import matplotlib.pyplot as plt  # noqa: F401
 except ModuleNotFoundError:
     sys.exit(f"{_program}: matplotlib is missing for {sys.executable}; install Debian's python3-matplotlib and run it by /usr/bin/python3, "

@@ -67,7 +67,8 @@ def make_panels(report, picture, size, most_columns=3):
 
 
 def label_outside(grid, x, y, ticks="both"):
-    """Labels on the left and below; a panel with nothing below it is the lowest of its column."""
+    """Labels on the left and below; a panel with nothing below it is the lowest of its column. An axis without a label gets a given
+    place for it, so that matplotlib does not look for one."""
     for row in range(grid.shape[0]):
         for column in range(grid.shape[1]):
             axes = grid[row, column]
@@ -76,12 +77,16 @@ def label_outside(grid, x, y, ticks="both"):
             is_lowest = row + 1 == grid.shape[0] or not grid[row + 1, column].get_visible()
             if is_lowest:
                 axes.set_xlabel(x)
-            elif ticks in ("both", "x"):
-                axes.tick_params(labelbottom=False)
+            else:
+                axes.xaxis.set_label_coords(0.5, 0)
+                if ticks in ("both", "x"):
+                    axes.tick_params(labelbottom=False)
             if column == 0:
                 axes.set_ylabel(y)
-            elif ticks in ("both", "y"):
-                axes.tick_params(labelleft=False)
+            else:
+                axes.yaxis.set_label_coords(0, 0.5)
+                if ticks in ("both", "y"):
+                    axes.tick_params(labelleft=False)
 
 
 def share(panels, which):

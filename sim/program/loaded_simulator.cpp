@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const Simulator& load(const fs::path& file) {
-  // All symbols now, since a missing one would end the program later. The module stays loaded until the end.
-  void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Lazily, since SimGrid's libraries have 20,000 symbols that a replay never calls. It stays loaded until the end.
+  void* module = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   const void* found = module ? ::dlsym(module, "stepcast_simulator") : nullptr;
   if (!found)
     throw std::runtime_error(fmt::format(
