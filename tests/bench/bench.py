@@ -7,8 +7,8 @@ It prints a table. FOLDER gets bench.json and, with matplotlib, bench.png (noteb
 out what takes more than about ten seconds.
 
 - Seconds are CPU time of the whole command with its start, and of the processes that it starts. MiB are the largest
-  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts. A full replay
-  and the plain loop that it is compared with run up to sixty times, until they have taken five seconds.
+  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts. What has a
+  limit, and a plain loop with the full replay beside it, runs up to sixty times, until it has taken five seconds.
 - Commands that a person waits for have a limit of wall time, which several cores shorten. They run up to
   sixty times, until they have taken ten seconds. Their row ends with the shortest wall time of the runs.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
@@ -112,7 +112,8 @@ class Bench:
         `starts` are the seconds that the ratio leaves out, of this row and of that one. `enough` seconds are measured. Limits are `limit_s`,
         `limit_wall_s`, `limit_mib` and `limit_ratio`, with their `source`.
         """
-        enough = ENOUGH_WAITED if "limit_wall_s" in limits else enough
+        if limits:
+            enough = ENOUGH_WAITED if "limit_wall_s" in limits else ENOUGH_COMPARED
         measured, output, words = self.run(command, may_refuse="limit_mib" in limits, enough=enough)
         row = {"case": case, "way": way, "line": line, "workers": workers, **measured, "step_s": None, **limits}
         if output is None:

@@ -23,6 +23,9 @@ def scenario(workers, strategy, evaluator="replay", fidelity="auto", **cluster):
             "evaluation": {"evaluator": evaluator, "fidelity": fidelity}}
 
 
+# For a platform file, the program loads SimGrid. This file is too large, so that it starts no process to look into it.
+TOO_LARGE = scenario(2, RING, topology={"kind": "simgrid-xml", "file": "large.xml"})
+LARGE_BYTES = 33 << 20
 CASES = {
     "equations, ring of 4,096": scenario(4096, RING, "equations"),
     "folded, ring of 4,096": scenario(4096, RING),
@@ -38,26 +41,32 @@ CASES = {
 }
 
 
-def totals(arguments):
+def totals(*arguments, exit_code=0):
     """Instructions of a program and of each process that it starts, which begins with its parent's count."""
     with tempfile.TemporaryDirectory() as folder:
         ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out.%p", *arguments], capture_output=True, text=True, check=False)
-        if ran.returncode:
+        if ran.returncode != exit_code:
             sys.exit(f"exit code {ran.returncode}: {ran.stdout[-1000:]}{ran.stderr[-2000:]}")
         lines = [line for out in pathlib.Path(folder).glob("out.*") for line in out.read_text().splitlines()]
     return [int(line.split()[1]) for line in lines if line.startswith("totals:")]
 
 
+def totals_of_case(stepcast, case, exit_code=0):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "case.json"
+        file.write_text(json.dumps(case))
+        with open(file.with_name("large.xml"), "wb") as large:
+            large.truncate(LARGE_BYTES)
+        return totals(stepcast, "run", str(file), "--jobs", "1", exit_code=exit_code)
+
+
 def counts(stepcast):
-    """Instructions of the start, and of each case without it."""
-    start = totals([stepcast, "--version"])[0]
-    found = {"start": start}
+    """Instructions of the start, of a start that loads SimGrid, and of each case without its start."""
+    start, with_simgrid = totals(stepcast, "--version")[0], totals_of_case(stepcast, TOO_LARGE, exit_code=3)[0]
+    found = {"start": start, "start with SimGrid": with_simgrid}
     for name, case in CASES.items():
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "case.json"
-            file.write_text(json.dumps(case))
-            processes = totals([stepcast, "run", str(file), "--jobs", "1"])
-        found[name] = sum(processes) - start * len(processes)
+        processes = totals_of_case(stepcast, case)
+        found[name] = sum(processes) - len(processes) * (with_simgrid if case["evaluation"]["evaluator"] == "replay" else start)
     return found
 
 
