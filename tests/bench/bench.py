@@ -93,9 +93,9 @@ class Bench:
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return {"seconds": seconds, "wall_s": wall, "mebibytes": int(pathlib.Path(memory).read_text()) / 1024, "done": done}
 
-    def run(self, command, may_refuse=False, enough=ENOUGH_SECONDS):
+    def run(self, command, may_refuse, enough):
         """The fastest run. A command that refuses is kept with its words, if it may."""
-        runs, most = [self.measure(command)], MOST_RUNS if enough == ENOUGH_SECONDS else MOST_COMPARED
+        runs, most = [self.measure(command)], MOST_RUNS if enough <= ENOUGH_SECONDS else MOST_COMPARED
         while runs[-1]["done"].returncode == 0 and len(runs) < most and sum(run["seconds"] for run in runs) < enough:
             runs.append(self.measure(command))
         best = min(runs, key=lambda run: run["seconds"])
@@ -208,9 +208,10 @@ def replays(bench):
                 continue
             command, limit = bench.replay("folded", case.scenario(p)), {}
             if p in limits:
-                limit = {"limit_s": limits[p], "source": f"issue 27, part {case.part}"}
-            if p == cases.MILLION:
-                limit["limit_mib"] = 1024
+                is_said = limits[p] == cases.SAID
+                limit = {"limit_s": limits[p], "source": "docs/many-points.md" if is_said else f"issue 27, part {case.part}"}
+                if p == cases.MILLION:
+                    limit["limit_mib"] = cases.SAID_MIB if is_said else 1024
             bench.add(case.name, "folded", p, command, step_time, line=case.line, beside=full if p == case.beside else None, **limit)
 
 

@@ -103,9 +103,9 @@ JITTERED = [
          beside=128, sizes=(64, 4096), slow=(4096,), line="asynchronous, 20 steps"),
 ]
 
-# Folded replays that have a limit, by algorithm and topology: (workers, seconds). SAID is the limit that docs/many-points.md
-# says, where five seconds are not reached.
-SAID = 40
+# Folded replays that have a limit, by algorithm and topology: (workers, seconds). A million workers have five seconds and
+# 1 GiB, or the limits that docs/many-points.md says.
+SAID, SAID_MIB = 40, 1100
 FOLDING_LIMITS = {
     ("nccl-tree", "machines"): ((16384, 2),),
     ("double-binary-tree", "fat tree"): ((4096, 0.3),),
@@ -114,6 +114,7 @@ FOLDING_LIMITS = {
     ("halving-doubling", "dragonfly"): ((65536, 1), (MILLION, SAID)),
     ("halving-doubling", "star"): ((MILLION, 5),),
     ("halving-doubling", "machines"): ((MILLION, SAID),),
+    ("double-binary-tree", "star"): ((MILLION, SAID),),
     **{("ring", topology): ((MILLION, 5),) for topology in TOPOLOGIES},
 }
 # Workers at which full replay takes some seconds, where 512 are too many or too few. bench.py's peers have the ring on a star.
@@ -132,14 +133,14 @@ def collectives():
         plotted = pair == ("ring", "star")
         yield Case(f"{algorithm}, {topology}", collective(algorithm), TOPOLOGIES[topology], limits=FOLDING_LIMITS.get(pair, ()), part=4,
                    sizes=(4096, 65536) if plotted else (), line="folded" if plotted else "", beside=FULL_AT.get(pair, 512),
-                   slow=(MILLION,) if algorithm == "halving-doubling" and topology != "star" else ())
+                   slow=(MILLION,) if (MILLION, SAID) in FOLDING_LIMITS.get(pair, ()) else ())
 
 
 FOLDED = [
     *collectives(),
     Case("all-to-all, star", ALL_TO_ALL, limits=((4096, 0.3),), part=4, beside=512),
     Case("ResNet-50 step, star", {"kind": "all-reduce", "exchange": {"grouping": "bucketed"}}, beside=512),
-    Case("gossip, torus", {"kind": "gossip"}, topology=torus, beside=512),
+    Case("gossip, torus", {"kind": "gossip"}, topology=torus, limits=((MILLION, SAID),), part=4, beside=512, slow=(MILLION,)),
     Case("4 servers, bucketed, star", servers(4, exchange={"grouping": "bucketed"}), beside=256),
 ]
 

@@ -33,7 +33,7 @@ CASES = {
         256, {"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}},
         topology={"kind": "fat-tree", "down": [16, 16], "up": [1, 8], "parallel": [1, 1]}),
     "jitter, ring of 64": scenario(64, RING, jitter=JITTER),
-    "full, ring of 8": scenario(8, RING, fidelity="full"),
+    "full, ring of 32": scenario(32, RING, fidelity="full"),
     "asynchronous servers, 16 workers and 4 shards": scenario(16, SERVERS, jitter=JITTER),
     "40 points off a star": {**scenario([8, 16, 32, 64], RING, "equations", topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "50GB/s", "latency": "3us"}}),
                              "compressor": ["none", "8-bit", "top-k", "gradiveq", "signsgd", "qsgd", "dgc", "fp16", "random-k", "natural"],

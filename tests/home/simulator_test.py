@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """simulator_test.py STEPCAST SCENARIOS: SimGrid is loaded for replays alone, and a program without its module says so."""
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +38,18 @@ class Simulator(unittest.TestCase):
             done = run(alone, *RUN, "--evaluator", "replay")
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"\Astepcast: cannot load the simulator: \S+: .*No such file or directory; "
-                                          r"install stepcast again, or use --evaluator equations\n\Z")
+                                          r"install stepcast again; equations need no simulator\n\Z")
+
+    def test_a_module_of_another_build_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(STEPCAST, folder)
+            (module,) = pathlib.Path(STEPCAST).parent.glob("stepcast-simulator-*.so")
+            state = re.search(r"\(git (\S+),", run(STEPCAST, "--version").stdout)[1]
+            content, other = module.read_bytes(), "f" * len(state)
+            pathlib.Path(folder, module.name).write_bytes(content.replace(state.encode() + b"\0", other.encode() + b"\0"))
+            done = run(program, *RUN, "--evaluator", "replay")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"is of git {other}, and the program of {state};", done.stderr)
 
 
 if __name__ == "__main__":
