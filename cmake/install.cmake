@@ -7,7 +7,7 @@ set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/stepcast)
 install(CODE "if(NOT EXISTS \"$<TARGET_FILE:stepcast>\")
   message(FATAL_ERROR \"nothing is built yet: cmake --build ${PROJECT_BINARY_DIR}\")
 endif()" COMPONENT program)
-set_target_properties(stepcast stepcast-calibrate stepcast_simulator PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # as CUDA's libraries
+set_target_properties(stepcast stepcast-calibrate stepcast_simulator PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # to libraries in folders of their own, such as CUDA's
 install(TARGETS stepcast stepcast-calibrate RUNTIME COMPONENT program)
 install(TARGETS stepcast_simulator LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/stepcast COMPONENT program)
 install(DIRECTORY scenarios DESTINATION ${data} COMPONENT program

@@ -1,4 +1,4 @@
-// What others ask of SimGrid, in one place. SimGrid's libraries take 45 ms to load, which most commands can spare.
+// Other rooms reach SimGrid by two functions. Its libraries take 45 ms to load, which most commands can spare.
 //
 // simulator() has two definitions. Tests and other programs are linked to SimGrid (simulator.cpp). The stepcast program
 // loads it when it is first asked (sim/program/loaded_simulator.cpp, decision 0116).
@@ -11,6 +11,7 @@
 
 namespace stepcast {
 
+/// A function of SimGrid's files that another room needs is added here and in simulator.cpp.
 struct Simulator {
   decltype(&stepcast::replay) replay;
   decltype(&stepcast::inspect_platform_within) inspect_platform;

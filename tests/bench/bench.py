@@ -7,10 +7,10 @@ It prints a table. FOLDER gets bench.json and, with matplotlib, bench.png (noteb
 out what takes more than about ten seconds.
 
 - Seconds are CPU time of the whole command with its start, and of the processes that it starts. MiB are the largest
-  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts. What has a
-  limit, and a plain loop with the full replay beside it, runs up to sixty times, until it has taken five seconds.
-- Commands that a person waits for have a limit of wall time, which several cores shorten. They run up to
-  sixty times, until they have taken ten seconds. Their row ends with the shortest wall time of the runs.
+  resident set. A command runs up to ten times until it has taken half a second. The fastest run counts. Rows
+  with a limit, and plain loops with the full replay beside them, run until they have taken five seconds, at most sixty times.
+- Commands that a person waits for have a limit of wall time, which several cores shorten. They run until they have
+  taken ten seconds, at most sixty times. Their row ends with the shortest wall time of the runs.
 - A row beside another one has the ratio of their seconds and the difference of their predictions. More than a per
   cent of difference is a failure. A row over its limit is marked, and fails nothing: machines differ.
 - The ratio of a full replay to the plain loop leaves out both commands' start, which is their time with two workers.

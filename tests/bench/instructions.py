@@ -52,6 +52,7 @@ def totals(*arguments, exit_code=0):
 
 
 def totals_of_case(stepcast, case, exit_code=0):
+    """Those of `stepcast run` on the case, with a large platform file beside it."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "case.json"
         file.write_text(json.dumps(case))

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 STEPCAST, SCENARIOS = sys.argv[1:]
-# Two points, which the equations answer.
+# Three points, which the equations answer.
 RUN = ["run", "quickstart", "--no-plot", "--point", "workers=4", "--point", "bandwidth=10Gbps", "--point", "workload=vgg16-v100"]
 
 
