@@ -1,6 +1,7 @@
 #include "sim/answer/digest.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -14,6 +15,13 @@ Digest digest_of(std::string_view text) {
   Digest digest{};
   std::copy(std::begin(canonical.digest), std::end(canonical.digest), digest.begin());
   return digest;
+}
+
+std::optional<Digest> digest_of_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream) return std::nullopt;
+  return digest_of(content);
 }
 
 std::string to_string(const Digest& digest) {

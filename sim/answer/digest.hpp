@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,9 @@ namespace stepcast {
 using Digest = std::array<unsigned char, 16>;
 
 Digest digest_of(std::string_view text);
+
+/// The digest of a file's content, or nothing if it cannot be read.
+std::optional<Digest> digest_of_file(const std::filesystem::path& file);
 
 /// 32 hexadecimal digits.
 std::string to_string(const Digest& digest);

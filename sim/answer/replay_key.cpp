@@ -2,8 +2,7 @@
 
 #include "models/scenario/part_json.hpp"
 
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -35,10 +34,9 @@ const std::string& ReplayKeys::workload_text(const std::shared_ptr<const Workloa
 const std::string& ReplayKeys::file_text(const std::string& path) {
   const auto [entry, is_new] = files_.try_emplace(path);
   if (!is_new) return entry->second;
-  std::ifstream file(path, std::ios::binary);
-  const std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) throw std::runtime_error(fmt::format("cannot read the platform {}", path));
-  return entry->second = to_string(digest_of(content));
+  const std::optional<Digest> digest = digest_of_file(path);
+  if (!digest) throw std::runtime_error(fmt::format("cannot read the platform {}", path));
+  return entry->second = to_string(*digest);
 }
 
 }  // namespace stepcast

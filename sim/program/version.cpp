@@ -1,8 +1,5 @@
 #include "sim/program/version.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -13,14 +10,6 @@
 #include "sim/program/loaded_simulator.hpp"
 
 namespace stepcast {
-namespace {
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-}  // namespace
 
 std::string version_text() {
   return fmt::format("stepcast {} (git {}, SimGrid {}, {})", STEPCAST_VERSION, STEPCAST_GIT_STATE,
@@ -39,8 +28,8 @@ Json version_fields() {
 std::string program_identity() {
   const std::string_view state = STEPCAST_GIT_STATE;
   if (!state.ends_with("-dirty") && state != "unknown") return version_text();
-  return fmt::format("{} {}", version_text(),
-                     to_string(digest_of(content_of("/proc/self/exe") + content_of(simulator_file()))));
+  const auto digest = [](const auto& file) { return to_string(digest_of_file(file).value_or(Digest{})); };
+  return fmt::format("{} {} {}", version_text(), digest("/proc/self/exe"), digest(simulator_file()));
 }
 
 }  // namespace stepcast

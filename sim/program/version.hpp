@@ -17,7 +17,7 @@ std::string version_number();
 Json version_fields();
 
 /// Two programs of the same identity answer alike. It is version_text(); if the source is not that of a commit, the
-/// digest of program and simulator is added.
+/// digests of program and simulator are added.
 std::string program_identity();
 
 }  // namespace stepcast
