@@ -108,7 +108,11 @@ def build(torch, shape, batch, where):
             return [torch.randn(batch, shape["elements"], dtype=dtype, device=device, requires_grad=True) for _ in range(2)]
         return Call((lambda a, b: a + b) if kind == "add" else (lambda a, b: a * b)), pair
     if kind == "concat":
-        return Call(lambda x: torch.cat([x[:, : x.shape[1] // 2], x[:, x.shape[1] // 2 :]], 1)), dense(shape["elements"])
+        half = shape["elements"] // 2
+
+        def halves(dtype, device):
+            return [torch.randn(batch, n, dtype=dtype, device=device, requires_grad=True) for n in (shape["elements"] - half, half)]
+        return Call(lambda a, b: torch.cat([a, b], 1)), halves
     if kind == "softmax_loss":
         rows, classes = of("rows", 1), shape["classes"]
         labels = indices(classes, rows)

@@ -18,45 +18,73 @@ namespace {
 struct Group {
   KernelKind kind{};
   Dtype dtype{};
-  KernelPass pass{};
+  std::optional<KernelPass> pass{};  ///< null: any
   auto operator<=>(const Group&) const = default;
 };
 
+using GroupedSamples = std::map<Group, std::vector<KernelSample>>;
+
 /// Whether a kind's passes differ in more than their shape or their bytes.
 bool differs_by_pass(KernelKind kind) {
-  return kind == KernelKind::convolution || kind == KernelKind::attention || kind == KernelKind::recurrent ||
-         kind == KernelKind::embedding;
+  return kind == KernelKind::product || kind == KernelKind::convolution || kind == KernelKind::attention ||
+         kind == KernelKind::recurrent || kind == KernelKind::embedding;
 }
 
-/// The pass that a model of these rows serves. Products of all passes have one model. So have kinds bound by memory,
-/// unless their passes were measured apart.
+/// The pass that a model of these rows serves. Kinds bound by memory have one model, unless their passes were measured
+/// apart.
 std::optional<KernelPass> pass_served(const Group& group, const std::vector<Group>& groups) {
   if (differs_by_pass(group.kind)) return group.pass;
   const auto same = std::count_if(groups.begin(), groups.end(), [&](const Group& other) {
     return other.kind == group.kind && other.dtype == group.dtype;
   });
-  return same > 1 ? std::optional(group.pass) : std::nullopt;
+  return same > 1 ? group.pass : std::nullopt;
 }
 
 std::string text_of(const Group& group) {
-  return fmt::format("{}, {}, in {}", name_of(group.kind), name_of(group.pass), name_of(group.dtype));
+  return fmt::format("{}, {}, in {}", name_of(group.kind), group.pass ? name_of(*group.pass) : "all passes",
+                     name_of(group.dtype));
 }
 
-std::map<Group, std::vector<KernelSample>> samples_of(const DeviceProfile& rates, const std::vector<KernelRow>& rows,
-                                                      std::vector<std::string>& left_out) {
-  std::map<Group, std::vector<KernelSample>> samples;
+/// Products of other passes lie otherwise in memory, and a library has other kernels for them. Where two passes or more
+/// have many samples of even sizes, each of these has a model of its own. The model of the others rests on all, and theirs judge it.
+void part_products(GroupedSamples& samples, Dtype dtype) {
+  std::vector<Group> passes, own;
+  for (const auto& [group, rows] : samples) {
+    if (group.kind != KernelKind::product || group.dtype != dtype) continue;
+    passes.push_back(group);
+    const auto aligned = std::count_if(
+        rows.begin(), rows.end(), [&](const KernelSample& sample) { return is_aligned(*sample.kernel.shape, dtype); });
+    if (static_cast<std::size_t>(aligned) >= kLeastOfPass) own.push_back(group);
+  }
+  if (own.size() < 2) own.clear();
+  if (own.size() == passes.size()) return;
+  std::vector<KernelSample> all;
+  for (const Group& group : passes) {
+    const bool is_own = std::find(own.begin(), own.end(), group) != own.end();
+    for (KernelSample sample : samples.at(group)) {
+      sample.judges = !is_own;
+      all.push_back(std::move(sample));
+    }
+    if (!is_own) samples.erase(group);
+  }
+  samples[{KernelKind::product, dtype, {}}] = std::move(all);
+}
+
+GroupedSamples samples_of(const DeviceProfile& rates, const std::vector<KernelRow>& rows,
+                          std::vector<std::string>& left_out) {
+  GroupedSamples samples;
   std::map<Group, int> several;
   for (const KernelRow& row : rows) {
     const PassKernels layer = kernels_on(rates, row.shape, row.batch, row.dtype);
     const std::vector<LayerKernel>& kernels = pass_of(layer, row.pass);
-    const bool is_product = kernels.front().kind == KernelKind::product;
-    const Group group{kernels.front().kind, row.dtype, is_product ? KernelPass::forward : row.pass};
+    const Group group{kernels.front().kind, row.dtype, row.pass};
     if (kernels.size() > 1) ++several[group];
     else samples[group].push_back({kernels.front(), row.time, row.family});
   }
   for (const auto& [group, count] : several)
     left_out.push_back(fmt::format("{}: {} rows of several kernels, such as a product and its bias; give kernels apart",
                                    text_of(group), count));
+  for (const auto& one : Choices<Dtype>::table) part_products(samples, one.value);
   return samples;
 }
 
@@ -91,7 +119,7 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
   profile.schema_version = kProfileVersion;
   profile.name = options.name;
   if (!options.description.empty()) profile.description = options.description;
-  const std::map<Group, std::vector<KernelSample>> all = samples_of(rates, rows, result.left_out);
+  const GroupedSamples all = samples_of(rates, rows, result.left_out);
   std::vector<Group> groups;  // those that get a model
   for (const auto& [group, samples] : all)
     if (const std::string reason = reason_to_leave_out(group, samples, base, rates); reason.empty())

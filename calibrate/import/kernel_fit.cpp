@@ -23,10 +23,11 @@ namespace {
 
 constexpr double kLinearBeyond = 0.1;  ///< deviations of the logarithm
 constexpr int kMostEvaluations = 400;
-constexpr std::size_t kMostSamples = 3000;  ///< for the constants; the factors by shape take all
-constexpr std::size_t kSamplesEach = 4;     ///< for each constant; the rest stay at their start
-constexpr double kTelling = 1.25;           ///< times as long at half the rate
-constexpr double kNotable = 1.1;            ///< slowdown
+constexpr std::size_t kMostSamples = 3000;   ///< for the constants; the factors by shape take all
+constexpr std::size_t kSamplesEach = 4;      ///< for each constant; the rest stay at their start
+constexpr std::size_t kNormSamplesEach = 2;  ///< of a norm: few, many, short and wide rows tell its constants apart
+constexpr double kTelling = 1.25;            ///< times as long at half the rate
+constexpr double kNotable = 1.1;             ///< slowdown
 constexpr double kFittedShare = 0.7;
 constexpr int kFolds = 5;
 
@@ -46,8 +47,17 @@ std::vector<Constant> constants_of(KernelKind kind) {
       {1e-8, 3e-4, 4e-6, [](KernelModel& model, double value) { model.launch = Seconds(value); }},
       {tiles ? 0.3 : 0.02, computes ? 1 : 1.6, 0.8,
        [](KernelModel& model, double value) { model.memory_share = value; }}};
-  if (kind == KernelKind::batch_norm)
+  if (kind == KernelKind::batch_norm || kind == KernelKind::norm)
     all.push_back({0.01, 5000, 100, [](KernelModel& model, double value) { model.half_m = value; }});
+  if (kind == KernelKind::norm) {
+    all.push_back({0.01, 5000, 100, [](KernelModel& model, double value) { model.half_k = value; }});
+    all.push_back({1, 1e5, 4000, [](KernelModel& model, double value) { model.cached_k = value; }});
+  }
+  // A thread compares or adds each element of its window: far fewer operations than the peak of products.
+  if (kind == KernelKind::pool) {
+    all.push_back({1e-6, 1.2, 0.002, [](KernelModel& model, double value) { model.share = value; }});
+    all.push_back({1, 16, 3, [](KernelModel& model, double value) { model.bend = value; }});
+  }
   if (!computes) return all;
   // Winograd's algorithm may save more than the profile's gain says.
   all.insert(all.begin(), {0.02, 1.2, 0.8, [](KernelModel& model, double value) { model.share = value; }});
@@ -65,7 +75,9 @@ std::vector<Constant> constants_of(KernelKind kind) {
 }
 
 using Samples = std::vector<const KernelSample*>;
-using Fit = std::function<KernelModel(const Samples&)>;
+/// A fit to samples of a table of so many. The table's size sets the number of constants, so that folds have those of
+/// the model that they judge.
+using Fit = std::function<KernelModel(const Samples&, std::size_t)>;
 
 /// Residuals over unbounded angles: a constant is at its least for 0 and at its most for π, by (1 - cos)/2 of its
 /// logarithm's range.
@@ -116,6 +128,7 @@ KernelModel rounded(KernelModel model) {
   for (double* one : {&model.share, &model.memory_share, &model.bend}) share(*one);
   if (model.half_m) share(*model.half_m);
   if (model.half_k) share(*model.half_k);
+  if (model.cached_k) share(*model.cached_k);
   if (model.tiling) {
     share(model.tiling->half_tile);
     share(model.tiling->tail);
@@ -128,7 +141,8 @@ KernelModel rounded(KernelModel model) {
 
 /// The first constants of a kind, as many as so many samples determine.
 std::size_t fitted_constants(KernelKind kind, std::size_t samples) {
-  return std::min(constants_of(kind).size(), std::max<std::size_t>(2, samples / kSamplesEach));
+  const std::size_t each = kind == KernelKind::norm ? kNormSamplesEach : kSamplesEach;
+  return std::min(constants_of(kind).size(), std::max<std::size_t>(2, samples / each));
 }
 
 /// `begin` with these constants as they fit the samples best.
@@ -151,11 +165,12 @@ KernelModel search_constants(const KernelModel& begin, const std::vector<Constan
   return rounded(residuals.model_at(angles));
 }
 
-KernelModel fit_constants(const KernelModel& start, const Samples& samples, const DevicePeaks& device) {
+KernelModel fit_constants(const KernelModel& start, const Samples& samples, std::size_t table,
+                          const DevicePeaks& device) {
   KernelModel begin = start;
   std::vector<Constant> constants = constants_of(start.kind);
   for (const Constant& one : constants) one.set(begin, one.start);
-  constants.resize(fitted_constants(start.kind, samples.size()));
+  constants.resize(fitted_constants(start.kind, table));
   return search_constants(begin, constants, samples, device);
 }
 
@@ -196,8 +211,8 @@ std::optional<ShapeFactors> factors_for(const KernelModel& model, const Samples&
   return fit_shape_factors(ratios);
 }
 
-KernelModel fit_all(const KernelModel& start, const Samples& samples, const DevicePeaks& device) {
-  KernelModel model = fit_constants(start, samples, device);
+KernelModel fit_all(const KernelModel& start, const Samples& samples, std::size_t table, const DevicePeaks& device) {
+  KernelModel model = fit_constants(start, samples, table, device);
   if (model.tiling) model.factors = factors_for(model, samples, device);
   return model;
 }
@@ -207,7 +222,7 @@ using Judged = std::vector<std::pair<double, Seconds>>;
 
 void judge(const KernelModel& model, const Samples& held_out, const DevicePeaks& device, Judged& judged) {
   for (const KernelSample* sample : held_out)
-    judged.emplace_back(kernel_time(model, sample->kernel, device) / sample->time, sample->time);
+    if (sample->judges) judged.emplace_back(kernel_time(model, sample->kernel, device) / sample->time, sample->time);
 }
 
 FitErrors errors_of(const Judged& judged, Seconds least, std::size_t fitted) {
@@ -253,7 +268,7 @@ void judge_in_folds(const Samples& samples, const Fit& fit, const DevicePeaks& d
   for (int fold = 0; fold < kFolds; ++fold) {
     const auto [fitted, held_out] =
         parted(samples, numbers, [&](std::size_t number) { return static_cast<int>(number % kFolds) == fold; });
-    if (!held_out.empty() && !fitted.empty()) judge(fit(fitted), held_out, device, judged);
+    if (!held_out.empty() && !fitted.empty()) judge(fit(fitted, samples.size()), held_out, device, judged);
   }
 }
 
@@ -269,7 +284,7 @@ Fitted fit_and_judge(const Samples& samples, const Fit& fit, const DevicePeaks& 
   Fitted result{{}, {}, samples, samples.size()};
   if (samples.size() < kManySamples) {
     judge_in_folds(samples, fit, device, seed, result.judged);
-    result.model = fit(samples);
+    result.model = fit(samples, samples.size());
     return result;
   }
   const std::map<std::string, std::size_t> numbers = numbered(samples, seed);
@@ -277,7 +292,7 @@ Fitted fit_and_judge(const Samples& samples, const Fit& fit, const DevicePeaks& 
   const double fitted_families = std::floor(kFittedShare * static_cast<double>(numbers.size()));
   auto [fitted, held_out] =
       parted(samples, numbers, [&](std::size_t number) { return static_cast<double>(number) >= fitted_families; });
-  result.model = fit(fitted);
+  result.model = fit(fitted, fitted.size());
   judge(result.model, held_out, device, result.judged);
   result.behind = std::move(fitted);
   return result;
@@ -293,8 +308,10 @@ Fitted fit_by_alignment(const Samples& samples, const Fit& fit, const DevicePeak
   if (misaligned.empty() || aligned.size() < kLeastSamples || numbered(aligned, seed).size() < 2)
     return fit_and_judge(samples, fit, device, seed);
   Fitted result = fit_and_judge(aligned, fit, device, seed);
-  const Fit slow = [&, even = result.model](const Samples& some) { return with_slowdowns(even, some, device); };
-  result.model = slow(misaligned);
+  const Fit slow = [&, even = result.model](const Samples& some, std::size_t) {
+    return with_slowdowns(even, some, device);
+  };
+  result.model = slow(misaligned, misaligned.size());
   std::vector<Misaligned>& told = result.model.misaligned;
   if (std::none_of(told.begin(), told.end(), [](const Misaligned& one) { return one.slowdown >= kNotable; })) {
     for (Misaligned& one : told) one.slowdown = 1;
@@ -328,7 +345,7 @@ FittedModel fit_kernel_model(KernelKind kind, Dtype dtype, const std::vector<Ker
   if (kind == KernelKind::product || kind == KernelKind::convolution) start.tiling = Tiling{};
   Samples all;
   for (const KernelSample& sample : samples) all.push_back(&sample);
-  const Fit fit = [&](const Samples& some) { return fit_all(start, some, device); };
+  const Fit fit = [&](const Samples& some, std::size_t table) { return fit_all(start, some, table, device); };
   const Fitted fitted = kind == KernelKind::product ? fit_by_alignment(all, fit, device, dtype, seed)
                                                     : fit_and_judge(all, fit, device, seed);
   FittedModel result;

@@ -15,6 +15,7 @@ struct KernelSample {
   LayerKernel kernel;
   Seconds time{};
   std::string family;  ///< samples of one family are held out together
+  bool judges = true;  ///< false: the fit rests on it, but errors of the model leave it out
 };
 
 /// Errors of held-out kernels: |modelled - measured|/measured.
@@ -27,6 +28,8 @@ inline constexpr Seconds kLong = 20_us;
 
 /// Fewer samples determine no model.
 inline constexpr std::size_t kLeastSamples = 10;
+/// As many samples determine all constants of a product.
+inline constexpr std::size_t kLeastOfPass = 32;
 /// From here on 70 % of the families are fitted and the others held out. Smaller tables are cut into five folds of
 /// families: each is held out once, and the model rests on all.
 inline constexpr std::size_t kManySamples = 500;

@@ -37,8 +37,9 @@ struct Choices<KernelKind> {
       Choice<KernelKind>{"convolution", KernelKind::convolution, "convolution, as the product that it amounts to"},
       Choice<KernelKind>{"attention", KernelKind::attention, "fused attention, whose scores stay on the chip"},
       Choice<KernelKind>{"norm", KernelKind::norm, "normalization of rows"},
-      Choice<KernelKind>{"batch_norm", KernelKind::batch_norm,
-                         "normalization of channels over the batch, each by one block; without entries: as norm"},
+      Choice<KernelKind>{
+          "batch_norm", KernelKind::batch_norm,
+          "normalization of channels over the batch, each by one block; without entries: as elementwise"},
       Choice<KernelKind>{"elementwise", KernelKind::elementwise, "activations, sums, products, copies, biases"},
       Choice<KernelKind>{"pool", KernelKind::pool, "maxima or means of windows"},
       Choice<KernelKind>{"softmax", KernelKind::softmax, "softmax of scores in memory, and the loss"},
@@ -114,7 +115,7 @@ struct KernelModel {
   std::optional<KernelPass> pass{};
   Seconds launch{};
   double share = 1, memory_share = 1, bend = 4;
-  std::optional<double> half_m{}, half_k{};
+  std::optional<double> half_m{}, half_k{}, cached_k{};
   std::optional<Tiling> tiling{};
   std::optional<ShapeFactors> factors{};
   std::vector<Misaligned> misaligned{};
@@ -136,11 +137,17 @@ struct KernelModel {
                "share of the memory's bandwidth that large kernels reach, by the bytes that stepcast counts",
                Limits{0.0, true, 10.0});
     v.optional("bend", x.bend, "how sharply arithmetic gives way to traffic, as `bend` of the profile", between(1, 64));
-    v.optional("half_m", x.half_m,
-               "positions of attention, or channels of batch norm, whose kernels reach half of the share; null: 0",
+    v.optional(
+        "half_m", x.half_m,
+        "positions of attention, channels of batch norm, or rows of other norms, whose kernels reach half of the share; "
+        "null: 0",
+        non_negative);
+    v.optional("half_k", x.half_k,
+               "depth, width of a head, or width of a norm's rows, whose kernels reach half of the share; null: 0",
                non_negative);
-    v.optional("half_k", x.half_k, "depth, or width of a head, whose kernels reach half of the share; null: 0",
-               non_negative);
+    v.optional("cached_k", x.cached_k,
+               "width of a norm's rows of which half is still in a processor's cache when it is read again; null: 0",
+               positive);
     v.optional("tiling", x.tiling, "how tiles fill the processors; null: the arithmetic is spread evenly");
     v.optional("factors", x.factors, "measured over modelled times by shape; null: 1");
     v.optional("misaligned", x.misaligned,

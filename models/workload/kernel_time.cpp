@@ -51,15 +51,31 @@ bool is_bound_by_memory(KernelKind kind) {
          kind == KernelKind::pool || kind == KernelKind::softmax || kind == KernelKind::embedding;
 }
 
+/// How much longer attention takes if its blocks leave processors idle.
+double idle_factor(const LayerKernel& kernel, const ProductShape& shape, const DevicePeaks& device) {
+  if (kernel.kind != KernelKind::attention) return 1;
+  constexpr double kBlock = 128;  // positions of a head
+  return std::max(1.0, device.processors / (std::max(shape.m / kBlock, 1.0) * shape.products));
+}
+
+/// The part of its bytes that a kernel moves to or from memory. The rest is read again from a processor's cache.
+double moved_part(const KernelModel& model, const LayerKernel& kernel, const ProductShape& shape) {
+  if (!model.cached_k) return 1;
+  constexpr double kSharp = 8;
+  return 1 - kernel.again / (1 + std::pow(shape.k / *model.cached_k, kSharp));
+}
+
 Seconds even_time(const KernelModel& model, const LayerKernel& kernel, const DevicePeaks& device, double share) {
-  double few_rows = 1, narrow = 1;
-  if (kernel.shape) {
-    if (model.half_m) few_rows = 1 + *model.half_m / kernel.shape->m;
-    if (model.half_k) narrow = 1 + *model.half_k / kernel.shape->k;
-  }
-  Seconds arithmetic = kernel.work.flops / (device.peak * share) * narrow,
+  Seconds arithmetic = kernel.work.flops / (device.peak * share),
           traffic = kernel.work.bytes / (device.bandwidth * model.memory_share);
-  (is_bound_by_memory(kernel.kind) ? traffic : arithmetic) *= few_rows;
+  if (kernel.shape) {
+    const ProductShape& shape = *kernel.shape;
+    Seconds& bound = is_bound_by_memory(kernel.kind) ? traffic : arithmetic;
+    if (model.half_m) bound *= 1 + *model.half_m / shape.m;
+    if (model.half_k) bound *= 1 + *model.half_k / shape.k;
+    traffic *= moved_part(model, kernel, shape);
+    arithmetic *= idle_factor(kernel, shape, device);
+  }
   return bent(arithmetic, traffic, model.bend) / kernel.work.kernels;
 }
 
@@ -170,7 +186,8 @@ const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, Ker
     best = &model;
     best_rank = rank;
   }
-  if (best == nullptr && kind == KernelKind::batch_norm) return find_model(profile, KernelKind::norm, pass, dtype);
+  if (best == nullptr && kind == KernelKind::batch_norm)
+    return find_model(profile, KernelKind::elementwise, pass, dtype);
   return best;
 }
 

@@ -135,13 +135,18 @@ Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKerne
     return find_model(profile, kernel.kind, pass, dtype) != nullptr;
   });
   if (!has_model) return roofline(sum_of(kernels), profile, dtype, efficiency);
-  DevicePeaks device{peak_of(profile, dtype), profile.memory_bandwidth.value,
-                     profile.processors ? profile.processors->value : 0};
+  DevicePeaks device{{}, profile.memory_bandwidth.value, profile.processors ? profile.processors->value : 0};
   Seconds sum{};
   for (const LayerKernel& kernel : kernels) {
     const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
-    device.sustained = profile.sustained && model ? profile.sustained->of(*model) : 1;
-    sum += model ? kernel_time(*model, kernel, device) : roofline(kernel.work, profile, dtype, efficiency);
+    if (model == nullptr) {
+      sum += roofline(kernel.work, profile, dtype, efficiency);
+      continue;
+    }
+    device.peak =
+        peak_of(profile, find_peak(profile, model->dtype) ? model->dtype : dtype);  // its shares refer to this
+    device.sustained = profile.sustained ? profile.sustained->of(*model) : 1;
+    sum += kernel_time(*model, kernel, device);
   }
   return sum;
 }

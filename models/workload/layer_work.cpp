@@ -105,13 +105,12 @@ class KernelLister {
   }
 
   PassKernels operator()(const BatchNorm& x) const {
-    PassKernels all = norm(KernelKind::batch_norm, real(x.channels) * product(x.input));
-    const ProductShape shape{real(x.channels), 1, batch_ * product(x.input)};
-    for (std::vector<LayerKernel>* pass : {&all.forward, &all.data_gradient}) pass->front().shape = shape;
-    return all;
+    return norm(KernelKind::batch_norm, real(x.channels) * product(x.input),
+                {real(x.channels), 1, batch_ * product(x.input)});
   }
   PassKernels operator()(const LayerNorm& x) const {
-    return x.composed ? composed_norm(x) : norm(KernelKind::norm, real(x.width) * real(x.rows));
+    return x.composed ? composed_norm(x)
+                      : norm(KernelKind::norm, real(x.width) * real(x.rows), {batch_ * real(x.rows), 1, real(x.width)});
   }
 
   PassKernels operator()(const Activation& x) const {
@@ -251,8 +250,8 @@ class KernelLister {
   }
 
   /// Forward reads twice (statistics, then values) and writes once. Backward reads two tensors twice and writes one.
-  [[nodiscard]] PassKernels norm(KernelKind kind, double n) const {
-    return passes(kind, work(7 * n, 3 * n, 1), work(12 * n, 5 * n, 1));
+  [[nodiscard]] PassKernels norm(KernelKind kind, double n, const ProductShape& shape) const {
+    return {{{kind, work(7 * n, 3 * n, 1), shape, 1.0 / 3}}, {{kind, work(12 * n, 5 * n, 1), shape, 2.0 / 5}}, {}};
   }
 
   double batch_;

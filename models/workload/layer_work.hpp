@@ -74,8 +74,10 @@ struct ProductShape {
 struct LayerKernel {
   KernelKind kind = KernelKind::elementwise;
   KernelWork work{};  ///< of all of them
-  /// Each one's. Attention has positions as m and a head's width as k, batch norm its channels as m.
+  /// Each one's. Attention has positions as m and a head's width as k, batch norm its channels as m. Other norms have
+  /// rows as m and their width as k.
   std::optional<ProductShape> shape{};
+  double again = 0;  ///< part of the bytes that is read a second time
 };
 
 /// The kernels of one step on `batch` samples.

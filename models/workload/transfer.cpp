@@ -121,6 +121,8 @@ class Transfer {
       model.memory_share /= time * stream_.bandwidth;
       if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : stream_.bandwidth);
     }
+    // Its operations are those of processors, and the peak is that of tensor cores in most types.
+    if (model.kind == KernelKind::pool) model.share *= stream_.processors / ratio_of(model.dtype).value_or(1);
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * time, {}, ratio_of(model.dtype)));
   }
 

@@ -303,7 +303,7 @@ TEST_CASE("the base keeps what the rows say nothing about") {
   REQUIRE(import.left_out.size() == 3);
   CHECK(import.left_out[0] ==
         "product, forward, in fp32: 1 rows of several kernels, such as a product and its bias; give kernels apart");
-  CHECK(import.left_out[1] == "product, forward, in fp16: base has no peak for fp16");
+  CHECK(import.left_out[1] == "product, all passes, in fp16: base has no peak for fp16");
   CHECK(import.left_out[2] == "elementwise, forward, in fp32: 9 rows; 10 or more determine a model");
 }
 
@@ -312,7 +312,7 @@ TEST_CASE("one family of shapes makes no model, since nothing would judge it") {
   const Import import = import_kernels(base(), rows, {"lab", "", "test"});
   CHECK(import.kinds.empty());
   REQUIRE(import.left_out.size() == 1);
-  CHECK(import.left_out[0] == "product, forward, in fp32: one family of shapes; another one judges the model");
+  CHECK(import.left_out[0] == "product, all passes, in fp32: one family of shapes; another one judges the model");
 }
 
 TEST_CASE("a model of any pass takes the place of the base's for single passes") {
@@ -340,6 +340,64 @@ TEST_CASE("few rows leave constants assumed, and the source says how many") {
       products_by(product_truth(), 2, 0);  // 28 rows: a constant for each four, of eight
   const Import import = import_kernels(base(), rows, {"lab", "", "test"});
   CHECK(import.profile.kernel_models.at(0).source == "test; so few times leave 1 of its constants assumed");
+}
+
+TEST_CASE("passes with many products have models of their own, and the others one of all") {
+  KernelModel truth = product_truth();
+  std::vector<KernelRow> rows = products_by(truth, 10, 0);  // 140 rows
+  const auto add = [&](const std::vector<KernelRow>& forward, KernelPass pass, double slower) {
+    for (KernelRow row : forward) {
+      row.pass = pass;
+      row.time = kernel_time(truth, pass_of(kernels_of(row.shape, 1, Dtype::fp32), pass).front(), kDevice) * slower;
+      rows.push_back(row);
+    }
+  };
+  const std::vector<KernelRow> forward = rows;
+  add(forward, KernelPass::data_gradient, 2);
+  add({forward.begin(), forward.begin() + 31}, KernelPass::weight_gradient,
+      2);  // one fewer than a model of its own needs
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  REQUIRE(import.kinds.size() == 3);
+  CHECK_FALSE(import.kinds[0].pass);
+  CHECK(import.kinds[0].held_out.all.fitted == 140 + 140 + 31);
+  CHECK(import.kinds[0].held_out.all.held_out == 31);
+  CHECK(import.kinds[1].pass == KernelPass::forward);
+  CHECK(import.kinds[2].pass == KernelPass::data_gradient);
+  for (const std::size_t own : {std::size_t{1}, std::size_t{2}}) {
+    CHECK(import.kinds[own].held_out.all.held_out == 140);
+    CHECK(import.kinds[own].held_out.all.p90 < 0.05);
+  }
+  // Without the second pass's rows, one model serves all.
+  std::erase_if(rows, [](const KernelRow& row) { return row.pass == KernelPass::data_gradient; });
+  const Import one = import_kernels(base(), rows, {"lab", "", "test"});
+  REQUIRE(one.kinds.size() == 1);
+  CHECK_FALSE(one.kinds[0].pass);
+  CHECK(one.kinds[0].held_out.all.held_out == 140 + 31);
+}
+
+TEST_CASE("norms of short, few and wide rows give the constants of all three") {
+  KernelModel truth;
+  truth.kind = KernelKind::norm;
+  truth.launch = 4_us;
+  truth.memory_share = 0.8;
+  truth.half_m = 500;
+  truth.half_k = 300;
+  truth.cached_k = 3000;
+  std::vector<KernelRow> rows;
+  for (const Count width : {64, 256, 768, 1024, 2048, 4096, 8192, 16384})
+    for (const Count number : {128, 512, 2048, 8192, 32768}) {
+      KernelRow row{"lab", Dtype::fp32, LayerNorm{width, number}, 1, KernelPass::forward, std::to_string(width), {}};
+      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice);
+      rows.push_back(row);
+    }
+  const Import import = import_kernels(base(), rows, {"lab", "", "test"});
+  const KernelModel& model = import.profile.kernel_models.at(0);
+  CHECK(model.launch.si() == Approx(4e-6).epsilon(0.01));
+  CHECK(model.memory_share == Approx(0.8).epsilon(0.01));
+  CHECK(model.half_m.value() == Approx(500).epsilon(0.02));
+  CHECK(model.half_k.value() == Approx(300).epsilon(0.02));
+  CHECK(model.cached_k.value() == Approx(3000).epsilon(0.02));
+  CHECK(import.kinds[0].held_out.all.largest < 0.05);
 }
 
 TEST_CASE("times of another device give its shares, marked as transferred") {

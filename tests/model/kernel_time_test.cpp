@@ -64,9 +64,15 @@ TEST_CASE("attention slows down for few positions and narrow heads") {
   KernelModel model = model_of(KernelKind::attention);
   model.half_m = 100;
   model.half_k = 64;
-  // 1e7 operations at 1e12 take 10 us; 100 positions and heads of 64 double the time each.
-  const LayerKernel kernel{KernelKind::attention, {Flops(1e7), Bytes(1), 1}, ProductShape{100, 100, 64, 8}};
+  // 1e7 operations at 1e12 take 10 us; 100 positions and heads of 64 double the time each. 10 heads fill 10 processors.
+  LayerKernel kernel{KernelKind::attention, {Flops(1e7), Bytes(1), 1}, ProductShape{100, 100, 64, 10}};
   CHECK(same(kernel_time(model, kernel, kDevice), 43_us));
+  // 4 heads leave 6 of them idle: 10 us · 2 · 2 · 10/4.
+  kernel.shape->products = 4;
+  CHECK(same(kernel_time(model, kernel, kDevice), 103_us));
+  // With 320 positions each has 2.5 blocks of 128, so 10 in all: 10 us · (1 + 100/320) · 2.
+  kernel.shape->m = 320;
+  CHECK(same(kernel_time(model, kernel, kDevice), 29.25_us));
 }
 
 TEST_CASE("batch norm of few channels draws less of the bandwidth") {
@@ -82,7 +88,63 @@ TEST_CASE("batch norm of few channels draws less of the bandwidth") {
     CHECK(pass[0].shape->m == 50);    // channels
     CHECK(pass[0].shape->k == 1000);  // 100 images of 2 x 5 pixels
   }
-  CHECK(kernels_of(LayerNorm{50, 10}, 100, Dtype::fp32).forward[0].kind == KernelKind::norm);
+}
+
+TEST_CASE("norms of few and of short rows draw less of the bandwidth, and wide rows are read twice from memory") {
+  KernelModel model = model_of(KernelKind::norm);
+  // 1e6 bytes at 1e11 take 10 us, the launch 3 us. 1 operation is none.
+  LayerKernel kernel{KernelKind::norm, {Flops(1), Bytes(1e6), 1}, ProductShape{50, 1, 1000}, 0.4};
+  CHECK(same(kernel_time(model, kernel, kDevice), 13_us));
+  model.half_m = 50;    // of 50 rows: twice as long
+  model.half_k = 2000;  // of 1000 elements: three times as long
+  CHECK(same(kernel_time(model, kernel, kDevice), 63_us));
+  model.cached_k = 1000;  // half of the 0.4 that is read again comes from a cache: 60 us · 0.8
+  CHECK(same(kernel_time(model, kernel, kDevice), 51_us));
+  model.half_k.reset();
+  model.half_m.reset();
+  model.cached_k = 1e5;  // all of it, but for (1000/1e5)^8
+  CHECK(same(kernel_time(model, kernel, kDevice), 9_us));
+  model.cached_k = 10;  // none, but for (10/1000)^8
+  CHECK(same(kernel_time(model, kernel, kDevice), 13_us));
+
+  const PassKernels layer = kernels_of(LayerNorm{50, 10}, 100, Dtype::fp32);
+  for (const auto& pass : {layer.forward, layer.data_gradient}) {
+    REQUIRE(pass.size() == 1);
+    CHECK(pass[0].kind == KernelKind::norm);
+    CHECK(pass[0].shape->m == 1000);  // 100 samples of 10 rows
+    CHECK(pass[0].shape->k == 50);
+  }
+  CHECK(layer.forward[0].again == Approx(1.0 / 3));        // two reads and a write
+  CHECK(layer.data_gradient[0].again == Approx(2.0 / 5));  // four reads and a write
+}
+
+TEST_CASE("a larger norm or attention never takes less time") {
+  property("a larger norm or attention never takes less time", [] {
+    const auto size = [] { return static_cast<double>(integer_between(1, 20000)); };
+    KernelModel norm = model_of(KernelKind::norm), attention = model_of(KernelKind::attention);
+    norm.cached_k = size();
+    for (KernelModel* model : {&norm, &attention}) {
+      model->half_m = positive_between(1, 2000);
+      model->half_k = positive_between(1, 2000);
+    }
+    const auto norm_time = [&](double rows, double width) {
+      return kernel_time(
+          norm, {KernelKind::norm, {Flops(1), Bytes(12 * rows * width), 1}, ProductShape{rows, 1, width}, 1.0 / 3},
+          kDevice);
+    };
+    const auto attention_time = [&](double positions, double heads) {
+      return kernel_time(attention,
+                         {KernelKind::attention,
+                          {Flops(256 * positions * positions * heads), Bytes(512 * positions * heads), 1},
+                          ProductShape{positions, positions, 64, heads}},
+                         kDevice);
+    };
+    const double more = 1 + 1e-9, m = size(), k = size();
+    RC_ASSERT(norm_time(m + size(), k) * more >= norm_time(m, k));
+    RC_ASSERT(norm_time(m, k + size()) * more >= norm_time(m, k));
+    RC_ASSERT(attention_time(m + size(), k) * more >= attention_time(m, k));
+    RC_ASSERT(attention_time(m, k + size()) * more >= attention_time(m, k));
+  });
 }
 
 TEST_CASE("tiles fill the processors in waves") {
@@ -271,12 +333,16 @@ TEST_CASE("a pass takes its own model, then one of any pass, then another type's
     CHECK(find_model(both, KernelKind::norm, KernelPass::forward, Dtype::tf32)->dtype == Dtype::fp32);
     CHECK(find_model(both, KernelKind::norm, KernelPass::forward, Dtype::fp16)->dtype == Dtype::bf16);
   }
-  // Batch norm takes the norms' model until it has its own.
-  CHECK(find_model(profile, KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
-  KernelModel channels = of_any;
+  // Batch norm takes the model of elementwise kernels until it has its own.
+  KernelModel sums = of_any, channels = of_any;
+  sums.kind = KernelKind::elementwise;
+  sums.launch = 8_us;
   channels.kind = KernelKind::batch_norm;
   channels.launch = 7_us;
-  const DeviceProfile apart = profile_with({of_any, forward, channels});
+  CHECK(find_model(profile_with({of_any}), KernelKind::batch_norm, KernelPass::forward, Dtype::fp32) == nullptr);
+  CHECK(find_model(profile_with({of_any, sums}), KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch ==
+        8_us);
+  const DeviceProfile apart = profile_with({of_any, sums, forward, channels});
   CHECK(find_model(apart, KernelKind::batch_norm, KernelPass::forward, Dtype::fp32)->launch == 7_us);
   CHECK(find_model(apart, KernelKind::norm, KernelPass::forward, Dtype::fp32)->launch == 1_us);
 }
