@@ -201,8 +201,11 @@ bool covers(const KernelModel& model, const LayerKernel& kernel) {
   }
   const Flops flops = work.flops / work.kernels;
   const Bytes bytes = work.bytes / work.kernels;
-  return (!model.flops || (flops >= model.flops->min && flops <= model.flops->max)) &&
-         (!model.bytes || (bytes >= model.bytes->min && bytes <= model.bytes->max));
+  const bool may_be_small = is_bound_by_memory(kernel.kind);
+  const auto within = [&](auto size, const auto& range) {
+    return !range || (size <= range->max && (may_be_small || size >= range->min));
+  };
+  return within(flops, model.flops) && within(bytes, model.bytes);
 }
 
 }  // namespace stepcast

@@ -96,7 +96,8 @@ Bytes row_alignment(const ProductShape& shape, Dtype dtype);
 /// kernels read single words (1.00 to 1.06 times as slow on V100, P100, Titan Xp, A100 and H100, docs/device-profiles.md).
 bool is_aligned(const ProductShape& shape, Dtype dtype);
 
-/// Whether the sizes of each of these kernels are within those that the model rests on, and their alignment is known.
+/// Whether the sizes of each of these kernels are within those that the model rests on, and their alignment is known. A
+/// kernel bound by memory may be smaller: it comes closer to its launch.
 bool covers(const KernelModel& model, const LayerKernel& kernel);
 
 }  // namespace stepcast

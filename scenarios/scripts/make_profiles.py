@@ -275,13 +275,13 @@ TABLES = {
 # Share of a lone kernel's rate that training keeps, by profile, and the kernels that it holds for if not all.
 MPT = ("by `stepcast fit SUITES --set /workload/profile=NAME --constant /workload/profile/sustained/value=0.3..1` to throughputs that MosaicML "
        "published of MPT's training (scenarios/validation/)")
-MPT_H100 = MPT + ": mpt-h100-80gb, 95 %: 0.552 to 0.640; software of 2023"
+MPT_H100 = MPT + ": mpt-h100-80gb, 95 %: 0.552 to 0.640 when it was fitted; the models of 2026-11-30 give 0.627 (0.578 to 0.676); software of 2023"
 SUSTAINED = {
     "v100": (0.909, "fitted", "to VGG-16's backward pass on a V100, 85.2 ms by Espresso, 78 ms by these kernels; "
              "ResNet-50's, which no fit saw, is then met within 1 %"),
     "p100": (0.909, "assumed", "that of the V100"),
     "titan-xp": (0.909, "assumed", "that of the V100"),
-    "a100": (0.808, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.791 to 0.824"),
+    "a100": (0.808, "fitted", MPT + ": mpt-a100-80gb and mpt-a100-40gb, 95 %: 0.791 to 0.824 when it was fitted; the models of 2026-11-30 give 0.737 (0.714 to 0.761)"),
     "h100": (0.596, "fitted", MPT_H100,
              ("kinds", ["product", "attention"]), ("dtype", "bf16")),
     "h200": (0.596, "transferred", "h100: " + MPT_H100,

@@ -509,6 +509,10 @@ TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
   table.layers[1].shape = Add{1000000};  // 12 MB
   CHECK(extrapolated_layers(table, profile_with({sums}), 1) == std::vector<std::string>{"large"});
   CHECK(covers(sums, {KernelKind::elementwise, {Flops(1), 2_MB, 2}, {}}));  // two of 1 MB each
+  CHECK(covers(sums, {KernelKind::elementwise, {Flops(1), 10_B, 1}, {}}));  // no less than its launch
+  KernelModel attention = model_of(KernelKind::attention);
+  attention.bytes = sums.bytes;
+  CHECK_FALSE(covers(attention, {KernelKind::attention, {Flops(1), 10_B, 1}, {}}));
   // The sums have a model, so the roofline's share is the update's alone.
   const TimeByRoofline time = time_by_roofline(table, profile_with({sums}), 1);
   CHECK(time.by_roofline < time.all);
