@@ -45,27 +45,38 @@ std::string text_of(const Group& group) {
                      name_of(group.dtype));
 }
 
+bool is_own_pass(const std::vector<KernelSample>& rows, Dtype dtype) {
+  const auto aligned = std::count_if(rows.begin(), rows.end(),
+                                     [&](const KernelSample& row) { return is_aligned(*row.kernel.shape, dtype); });
+  return static_cast<std::size_t>(aligned) >= kLeastOfPass &&
+         std::any_of(rows.begin(), rows.end(),
+                     [&](const KernelSample& row) { return row.family != rows.front().family; });
+}
+
 /// Products of other passes lie otherwise in memory, and a library has other kernels for them. Where two passes or more
-/// have many samples of even sizes, each of these has a model of its own. The model of the others rests on all, and theirs judge it.
+/// have many samples of even sizes, each of these has a model of its own. A model of the others rests on all samples.
+/// Theirs judge it, or all where theirs are few.
 void part_products(GroupedSamples& samples, Dtype dtype) {
+  constexpr std::size_t kPasses = 3;
   std::vector<Group> passes, own;
   for (const auto& [group, rows] : samples) {
     if (group.kind != KernelKind::product || group.dtype != dtype) continue;
     passes.push_back(group);
-    const auto aligned = std::count_if(
-        rows.begin(), rows.end(), [&](const KernelSample& sample) { return is_aligned(*sample.kernel.shape, dtype); });
-    if (static_cast<std::size_t>(aligned) >= kLeastOfPass) own.push_back(group);
+    if (is_own_pass(rows, dtype)) own.push_back(group);
   }
   if (own.size() < 2) own.clear();
-  if (own.size() == passes.size()) return;
+  if (passes.empty() || own.size() == kPasses) return;
+  const auto is_own = [&](const Group& group) { return std::find(own.begin(), own.end(), group) != own.end(); };
+  std::size_t others = 0;
+  for (const Group& group : passes)
+    if (!is_own(group)) others += samples.at(group).size();
   std::vector<KernelSample> all;
   for (const Group& group : passes) {
-    const bool is_own = std::find(own.begin(), own.end(), group) != own.end();
     for (KernelSample sample : samples.at(group)) {
-      sample.judges = !is_own;
+      sample.judges = !is_own(group) || others < kLeastSamples;
       all.push_back(std::move(sample));
     }
-    if (!is_own) samples.erase(group);
+    if (!is_own(group)) samples.erase(group);
   }
   samples[{KernelKind::product, dtype, {}}] = std::move(all);
 }
@@ -125,6 +136,12 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
     if (const std::string reason = reason_to_leave_out(group, samples, base, rates); reason.empty())
       groups.push_back(group);
     else result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
+  const auto has_products = [&](const KernelModel& old) {
+    return old.kind == KernelKind::product && std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+             return group.kind == old.kind && group.dtype == old.dtype;
+           });
+  };
+  std::erase_if(profile.kernel_models, has_products);  // the new ones serve all passes
   for (const Group& group : groups) {
     const KernelKind kind = group.kind;
     const Dtype dtype = group.dtype;

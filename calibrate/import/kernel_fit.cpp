@@ -170,7 +170,7 @@ KernelModel fit_constants(const KernelModel& start, const Samples& samples, std:
   KernelModel begin = start;
   std::vector<Constant> constants = constants_of(start.kind);
   for (const Constant& one : constants) one.set(begin, one.start);
-  constants.resize(fitted_constants(start.kind, table));
+  constants.resize(std::min(fitted_constants(start.kind, table), samples.size()));
   return search_constants(begin, constants, samples, device);
 }
 
@@ -282,7 +282,8 @@ struct Fitted {
 
 Fitted fit_and_judge(const Samples& samples, const Fit& fit, const DevicePeaks& device, std::uint64_t seed) {
   Fitted result{{}, {}, samples, samples.size()};
-  if (samples.size() < kManySamples) {
+  const auto judging = std::count_if(samples.begin(), samples.end(), [](const auto* sample) { return sample->judges; });
+  if (static_cast<std::size_t>(judging) < kManySamples) {
     judge_in_folds(samples, fit, device, seed, result.judged);
     result.model = fit(samples, samples.size());
     return result;

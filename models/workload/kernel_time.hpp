@@ -7,20 +7,21 @@
 //     a = F/(peak · share) · (1 + half_m/m) · (1 + half_k/k)
 //
 // A pool has the elements of all its windows as operations, so its share is a small one.
-// Attention has max(1, P/x) in a as well, x = products·max(m/128, 1): blocks of 128 positions of a head are spread over P
-// processors, and few leave some idle (Dao 2023, section 3.2; 128 is assumed, and a part of a block counts as such to
-// be smooth).
+// Attention has max(1, P/x) in a as well, x = products·max(m/128, 1). Blocks of 128 positions of a head are spread over P
+// processors, and few leave some idle (Dao 2023, section 3.2). The 128 is assumed. A part of a block counts as a part, so
+// that times are smooth.
 //
 // Kinds bound by memory have their halves in b instead. Batch norm has its channels as m, other norms have rows of width
 // k as m. A block takes one of them, and few blocks do not draw the whole bandwidth (measured on an H200,
 // docs/device-profiles.md). A block of a short row spends its time on sums and not on bytes. Norms also read their rows
-// again, and short rows are then still in a processor's cache. Of the part `again` of their bytes that is read so
-// (1/3 forward, 2/5 backward), the memory moves
+// again, and short rows are then still in a processor's cache. Norms read the part `again` of their bytes twice (1/3
+// forward, 2/5 backward). The memory moves
 //
 //     again · x/(1 + x),   x = (k/cached_k)^8
 //
-// Blocks fill a processor's cache at once, so the change is sharp: an A100's norms in fp32 draw 1530 GB/s at 2,048
-// elements, 1150 at 4,096 and 1070 from 5,120 on (NeuSight's times; 16 blocks of 128 threads and 192 KB a processor).
+// of it. Blocks fill a processor's cache at once, so the change is sharp. By bytes read and written once, an A100's norms
+// of many rows draw 1530 GB/s at 2,048 elements, 1150 at 4,096 and 1070 from 5,120 on (NeuSight's times in fp32). Its
+// processors have 192 KB for 16 blocks of 128 threads.
 //
 // Products on tensor cores whose matrices have rows that are no multiples of 16 bytes reach share/slowdown. Kernels
 // copy 16 bytes at once, and Hopper's copy engine needs strides of as many (NVIDIA, CUDA C++ Programming Guide, Tensor
@@ -85,8 +86,8 @@ double factor_at(const ShapeFactors& factors, const ProductShape& shape);
 /// The profile's model of a kind, type and pass, or of the kind and type in any pass; null if there is none. A type
 /// without a model takes another's where the kernels are taken to reach the same shares: fp16 and bf16 with equal peaks,
 /// and all types of kinds that are bound by memory, of the same size if there is one. Batch norm without a model takes
-/// that of elementwise kernels: an H200's with many channels draw 0.88 to 0.98 of the bandwidth, its sums 0.96, its other
-/// norms 0.56 to 0.74.
+/// that of elementwise kernels: an H200's with many channels draw 0.88 to 0.98 of the bandwidth in fp32, its sums 0.96, its
+/// other norms 0.56 to 0.74.
 const KernelModel* find_model(const DeviceProfile& profile, KernelKind kind, KernelPass pass, Dtype dtype);
 
 /// The largest power of two, up to 16 elements, of which the rows of a product's matrices are multiples.

@@ -143,8 +143,8 @@ Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKerne
       sum += roofline(kernel.work, profile, dtype, efficiency);
       continue;
     }
-    device.peak =
-        peak_of(profile, find_peak(profile, model->dtype) ? model->dtype : dtype);  // its shares refer to this
+    // A model's shares refer to the peak of its own type.
+    device.peak = peak_of(profile, find_peak(profile, model->dtype) ? model->dtype : dtype);
     device.sustained = profile.sustained ? profile.sustained->of(*model) : 1;
     sum += kernel_time(*model, kernel, device);
   }

@@ -111,8 +111,8 @@ class Transfer {
     return result;
   }
 
-  /// Its shares of the peak hold. Half of a batch norm's share at half_m channels is that of few blocks. One block of
-  /// them goes with the clock, and others stay idle.
+  /// Shares of the peak hold, but a pool's operations are those of processors, whose peak in most types is that of tensor
+  /// cores. Halves of norms are those of few blocks or short rows. A block goes with the clock, others stay idle.
   void move_rates(KernelModel& model) const {
     scale_fixed_times(model, 1 / clock_);
     double time = 1 / stream_.bandwidth;
@@ -121,7 +121,9 @@ class Transfer {
       model.memory_share /= time * stream_.bandwidth;
       if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : stream_.bandwidth);
     }
-    // Its operations are those of processors, and the peak is that of tensor cores in most types.
+    if (model.kind == KernelKind::norm)
+      for (auto* half : {&model.half_m, &model.half_k})
+        if (*half) **half *= from_.clock && to_.clock ? stream_.bandwidth / clock_ : 1.0;
     if (model.kind == KernelKind::pool) model.share *= stream_.processors / ratio_of(model.dtype).value_or(1);
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * time, {}, ratio_of(model.dtype)));
   }
@@ -166,7 +168,7 @@ class Transfer {
   }
 
   /// Factors by shape tell one device's library: between the A100 and the H100 they made products no better than their
-  /// constants alone. So do slowdowns of odd sizes: 1.0 on a V100, 5.5 on an H100.
+  /// constants alone. So do slowdowns of odd sizes: 1.0 to 1.7 on a V100, 5.5 on an H100.
   void rescale(KernelModel& model) const {
     move_rates(model);
     model.errors.reset();

@@ -44,7 +44,8 @@ DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from,
                        const std::string& name);
 
 /// A model's fixed times, shares and band on another device. Shares of the bandwidth change for sums, batch norms,
-/// poolings and embeddings.
+/// poolings and embeddings. A pooling's share of the peak changes so that its operations go with processors and clock, and
+/// halves of norms so that their blocks go with the clock. `cached_k` stays: no cache's size is known.
 /// @pre `from` has the rates that the model refers to, and both have a peak of its type
 void move_rates(KernelModel& model, const DeviceProfile& from, const DeviceProfile& to);
 

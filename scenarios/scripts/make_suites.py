@@ -760,7 +760,7 @@ def make_devices(writer):
                 "Backward passes on the V100 are Espresso's, from the first gradient to the last. Their batches are 32 (ResNet-50's assumed) and, for BERT-Base, 1,024 tokens as stated there, sequences of 128 assumed. "
                 "The other rows are sums of operators that NeuSight's authors timed alone, each with its launch of about 20 us. Such operators keep more of their rate than those of a step, and have launches that a step hides. "
                 "Scaling and masking of scores are part of the softmax in the forecast, and of operators of their own in the source. The forecast has the loss, which the source leaves out. "
-                "BERT-Base's backward pass is forecast in 60 % of its time. The measured gaps are those of more tokens: 4 sequences of 384, the length that its scripts train, are forecast within 3 % (docs/how-far-off.md).",
+                "BERT-Base's backward pass is forecast in 60 % of its time. The measured gaps would be those of 4 sequences of 384, the length that its scripts train, with GELU of simple operations (docs/how-far-off.md).",
         source="measurements/device_networks.csv (sitar-lab/NeuSight, commit 6945927); workloads/*-v100.json (zhuangwang93/Espresso, commit a0294e3a).",
         study={"workload": "vgg16", "cluster": {"workers": 1, "link": {"bandwidth": "1GB/s"}}, "strategy": {"kind": "all-reduce"}, "variants": variants},
         measurements=measurements)

@@ -375,6 +375,55 @@ TEST_CASE("passes with many products have models of their own, and the others on
   CHECK(one.kinds[0].held_out.all.held_out == 140 + 31);
 }
 
+TEST_CASE("two passes with models of their own leave one for the third, and few rows of it do not judge alone") {
+  std::vector<KernelRow> rows = products_by(product_truth(), 20, 0);  // 280 rows
+  for (KernelRow row : std::vector<KernelRow>(rows)) {
+    row.pass = KernelPass::data_gradient;
+    rows.push_back(row);
+  }
+  DeviceProfile with_old = base();
+  with_old.kernel_models = {product_truth()};
+  with_old.kernel_models[0].source = "old";
+  for (const bool third : {false, true}) {
+    if (third) {
+      rows.push_back(rows.front());
+      rows.back().pass = KernelPass::weight_gradient;
+    }
+    const Import import = import_kernels(with_old, rows, {"lab", "", "new"});
+    REQUIRE(import.profile.kernel_models.size() == 3);
+    for (const KernelModel& model : import.profile.kernel_models) CHECK(model.source == "new");
+    CHECK_FALSE(import.kinds[0].pass);
+    CHECK(import.kinds[0].samples == rows.size());
+    CHECK(import.kinds[0].held_out.all.held_out >= 14 * 6);  // 30 % of 20 families or all
+    CHECK(find_model(import.profile, KernelKind::product, KernelPass::weight_gradient, Dtype::fp32) ==
+          &import.profile.kernel_models[0]);
+  }
+}
+
+TEST_CASE("a pool's times give its operations a share of the peak") {
+  KernelModel truth;
+  truth.kind = KernelKind::pool;
+  truth.launch = 5_us;
+  truth.share = 0.004;
+  truth.memory_share = 0.5;
+  truth.bend = 2;
+  std::vector<KernelRow> rows;
+  for (const Count window : {1, 2, 3, 5, 7})
+    for (const Count channels : {16, 64, 256, 1024, 4096}) {
+      KernelRow row{
+          "lab", Dtype::fp32,         Pool{PoolFunction::max, channels, {window, window}, 1, {0, 0}, {56, 56}},
+          1,     KernelPass::forward, std::to_string(window),
+          {}};
+      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice);
+      rows.push_back(row);
+    }
+  const KernelModel model = import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.at(0);
+  CHECK(model.launch.si() == Approx(5e-6).epsilon(0.01));
+  CHECK(model.share == Approx(0.004).epsilon(0.01));
+  CHECK(model.memory_share == Approx(0.5).epsilon(0.01));
+  CHECK(model.bend == Approx(2).epsilon(0.02));
+}
+
 TEST_CASE("norms of short, few and wide rows give the constants of all three") {
   KernelModel truth;
   truth.kind = KernelKind::norm;

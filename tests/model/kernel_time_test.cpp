@@ -496,6 +496,38 @@ TEST_CASE("transferred, a streaming kernel goes with the memory or with the proc
   require_close(0.95 / 0.8, transfer(measured, from, to, "copied").kernel_models[0].memory_share, 1e-12, "a sum");
 }
 
+TEST_CASE("transferred, a norm's blocks go with the clock and a pool's operations with the processors") {
+  KernelModel norm = model_of(KernelKind::norm), pool = model_of(KernelKind::pool);
+  norm.half_m = 100;
+  norm.half_k = 60;
+  norm.cached_k = 4000;
+  pool.share = 0.01;
+  DeviceProfile from = profile_with({}), to = profile_with({});
+  from.clock = ProfileEntry<Hertz>{Hertz(1e9), Evidence::assumed, "test", {}};
+  to.clock = ProfileEntry<Hertz>{Hertz(2e9), Evidence::assumed, "test", {}};
+  to.memory_bandwidth.value *= 0.5;
+  to.processors->value *= 3;
+  for (PeakRate& peak : to.peaks) peak.rate *= 4;
+  move_rates(norm, from, to);
+  // A block is twice as fast and the memory half as fast, so a quarter of the rows fill it.
+  require_close(25, *norm.half_m, 1e-12, "rows");
+  require_close(15, *norm.half_k, 1e-12, "width");
+  CHECK(norm.cached_k == 4000);
+  move_rates(pool, from, to);
+  require_close(0.01 * 3 * 2 / 4, pool.share, 1e-12,
+                "three times the processors, twice the clock, four times the peak");
+}
+
+TEST_CASE("a model of another type refers to that type's peak") {
+  KernelModel pool = model_of(KernelKind::pool);
+  pool.share = 0.5;
+  pool.memory_share = 10;
+  // 100 channels of 100 x 100 outputs by windows of 10 x 10: 1e8 operations at half of fp32's 1e12. Traffic takes 4 us.
+  const LayerTimes times =
+      times_of(profile_with({pool}), Pool{PoolFunction::max, 100, {10, 10}, 1, {0, 0}, {109, 109}}, 1, Dtype::fp16);
+  CHECK(same(times.forward, 203_us));
+}
+
 TEST_CASE("a kernel outside the sizes behind its model is an extrapolation") {
   KernelModel sums = model_of(KernelKind::elementwise);
   sums.bytes = BytesRange{1_kB, 1_MB};
