@@ -35,8 +35,8 @@ struct Import {
 
 /// `base` with a model for each kind, type and pass of the rows, in place of the base's own. Peaks, bandwidth and
 /// processors are the base's; a model's shares refer to them. A row counts if its pass is one kernel, or equal ones of
-/// one kind. Products have a model for each pass with kLeastOfPass rows of even sizes, if there are two such passes, and
-/// one for the others. Kinds bound by memory with rows of one pass have one model for all.
+/// one kind. Products have a model for each pass with kLeastOfPass rows of even sizes, if there are two such passes,
+/// and one for the others. Kinds bound by memory with rows of one pass have one model for all.
 Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& rows, const ImportOptions& options);
 
 /// The table for people: a row for each kind, type and pass.
