@@ -42,21 +42,21 @@ with tempfile.TemporaryDirectory() as folder:
     shapes = [conv, norm, {"kind": "batch_norm", "channels": 4, "input": [3, 3]}, {"kind": "pool", "channels": 4, "kernel": [2, 2], "stride": 2, "input": [4, 4]},
               {"kind": "attention", "heads": 4, "d": 16, "sequence": 8, "fused": True, "causal": True},
               {"kind": "attention", "heads": 4, "d": 16, "sequence": 8, "kv_heads": 2, "fused": True}, {"kind": "embedding", "entries": 9, "width": 4, "rows": 3},
-              {"kind": "lstm", "input": 4, "hidden": 4, "steps": 3}, {"kind": "softmax_loss", "classes": 5, "rows": 2}, {"kind": "activation", "elements": 64}, {"kind": "activation", "function": "gelu", "elements": 64, "composed": True},
+              {"kind": "lstm", "input": 4, "hidden": 4, "steps": 3}, {"kind": "softmax_loss", "classes": 5, "rows": 2}, {"kind": "activation", "elements": 64}, {"kind": "concat", "elements": 10}, {"kind": "activation", "function": "gelu", "elements": 64, "composed": True},
               {"kind": "rotary", "elements": 64}] + [{"kind": "linear", "in": 64 * i, "out": 64, "rows": 8} for i in range(1, 5)]
     table, profile = os.path.join(folder, "table.csv"), os.path.join(folder, "profile.json")
     subprocess.run([sys.executable, os.path.join(scripts, "torch_kernels.py"), document("all.json", *shapes), "--batch", "2", "--dtype", "fp32", "--device", "cpu", "--output", table], check=True)
     lines = open(table, encoding="utf-8").read().splitlines()
     found = {tuple(line.split(",")[2:4]) for line in lines if line.startswith("cpu,")}
-    expected = {(kind, "forward") for kind in ("conv2d", "layer_norm", "batch_norm", "pool", "attention", "embedding", "lstm", "softmax_loss", "activation", "linear")}
+    expected = {(kind, "forward") for kind in ("conv2d", "layer_norm", "batch_norm", "pool", "attention", "embedding", "lstm", "softmax_loss", "activation", "concat", "linear")}
     expected |= {(kind, part) for kind in ("conv2d", "linear") for part in ("data_gradient", "weight_gradient")}
-    expected |= {(kind, "backward") for kind in ("layer_norm", "batch_norm", "pool", "attention", "embedding", "softmax_loss", "activation")}
+    expected |= {(kind, "backward") for kind in ("layer_norm", "batch_norm", "pool", "attention", "embedding", "softmax_loss", "activation", "concat")}
     if not hasattr(torch.nn.functional, "scaled_dot_product_attention"):  # PyTorch 1, as Debian 12 has it
         expected -= {("attention", part) for part in ("forward", "backward")}
         assert any(line.startswith("# left out: fp32, attention") and "2.0 and later" in line for line in lines), lines
     missing = expected - found
     assert not missing, missing
-    assert any(line.startswith("# left out: fp32, rotary") for line in lines) and "# 16 of 16 layers, batches and types were timed" in lines, lines[-5:]
+    assert any(line.startswith("# left out: fp32, rotary") for line in lines) and "# 17 of 17 layers, batches and types were timed" in lines, lines[-5:]
     environment = {**os.environ, "STEPCAST_SCENARIOS": scenarios}
     done = subprocess.run([calibrate, "import", table, "--base", "h200-datasheet", "--source", "made up", "-o", profile], env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and "product" in done.stdout, done.stderr
