@@ -671,7 +671,7 @@ def make_ultrascale_data_parallel(writer):
         assumes="Nothing is fitted to these rows. The profile h100 has products, attention and norms that others measured, and the share of their rates that MPT kept (mpt-h100-80gb). The network's sizes are inferred; see workloads/nanotron-1b.json. "
                 "Sequences of 4096 tokens are the book's text, not the file. Gradients are reduced in fp32, in buckets of 25 MiB, during the last backward pass; with ZeRO-1, parameters are gathered in bf16 (assumed). "
                 "Norms and rotary positions are one kernel each (assumed). The machines are those of clusters/dgx-h100.json; the source does not state their network. "
-                "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Too fast everywhere, by 3 to 4 % on 8 GPUs and by 20 to 22 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
+                "One row, ZeRO 0 on 64 GPUs with batch 2, has half the rate of its neighbours. The source gives no reason, so it is scored as it stands. Too fast everywhere, by 4 to 5 % on 8 GPUs and by 20 to 23 % on 64: more machines cost more than the forecast says, as in ultrascale-collectives.",
         source=f"{ULTRASCALE_SOURCE}, assets/data/benchmarks/benchmarks_interactive.html (measurements/ultrascale_data_parallel.csv): all rows at hand, without tensor and pipeline parallelism; nanotron, bf16.",
         study={"workload": {"from": "nanotron-1b", "profile": "h100"}, "cluster": {"from": "dgx-h100", "workers": 8}, "variants": variants},
         measurements=measurements)
