@@ -45,6 +45,7 @@ std::string text_of(const Group& group) {
                      name_of(group.dtype));
 }
 
+/// Whether a pass has enough products for a model of its own. Those of odd sizes give slowdowns, and no constants.
 bool is_own_pass(const std::vector<KernelSample>& rows, Dtype dtype) {
   const auto aligned = std::count_if(rows.begin(), rows.end(),
                                      [&](const KernelSample& row) { return is_aligned(*row.kernel.shape, dtype); });
