@@ -50,34 +50,34 @@ std::size_t count_arguments(const CLI::App& command, const std::vector<std::stri
   return count;
 }
 
-Candidates values_of(const CLI::Option& option, TypedPlace asked, const KnownValues& known) {
-  Candidates found = known ? known(asked) : Candidates{};
+Completions values_of(const CLI::Option& option, TypedPlace asked, const KnownValues& known) {
+  Completions found = known ? known(asked) : Completions{};
   for (const std::string& choice : choices_of(option)) found.words.push_back({choice, ""});
   found.files |= names_files(option);
   return found;
 }
 
-Candidates subcommands_of(const CLI::App& app) {
-  Candidates found;
+Completions subcommands_of(const CLI::App& app) {
+  Completions found;
   for (const CLI::App* command : shown_subcommands(app))
     found.words.push_back({command->get_name(), command->get_description()});
   return found;
 }
 
-Candidates option_words(const CLI::App& command) {
-  Candidates found;
+Completions option_words(const CLI::App& command) {
+  Completions found;
   for (const CLI::Option* option : shown_options(command))
     for (const std::string& name : names_of(*option)) found.words.push_back({name, option->get_description()});
   return found;
 }
 
-/// The candidates behind `typed`, all beginning with it: "--csv=".
-Candidates behind(const std::string& typed, Candidates found) {
-  for (Candidate& one : found.words) one.word = typed + one.word;
+/// The completions behind `typed`, all beginning with it: "--csv=".
+Completions behind(const std::string& typed, Completions found) {
+  for (Completion& one : found.words) one.word = typed + one.word;
   return found;
 }
 
-Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known) {
+Completions all_at(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known) {
   const std::string& partial = words.back();
   const auto called = std::find_if(words.begin(), words.end() - 1,
                                    [](const std::string& word) { return word.empty() || word.front() != '-'; });
@@ -93,7 +93,7 @@ Candidates all_at(const CLI::App& app, const std::vector<std::string>& words, co
     asked.option = partial.substr(0, equals);
     asked.partial = partial.substr(equals + 1);
     const CLI::Option* option = option_named(*command, asked.option);
-    return takes_value(option) ? behind(asked.option + "=", values_of(*option, asked, known)) : Candidates{};
+    return takes_value(option) ? behind(asked.option + "=", values_of(*option, asked, known)) : Completions{};
   }
   if (const CLI::Option* option = option_named(*command, words.size() > 1 ? words[words.size() - 2] : "");
       takes_value(option)) {
@@ -118,19 +118,19 @@ std::string in_short(const std::string& meaning) {
 
 }  // namespace
 
-Candidates complete(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known) {
+Completions complete(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known) {
   if (words.empty()) return subcommands_of(app);
-  Candidates found = all_at(app, words, known);
+  Completions found = all_at(app, words, known);
   std::set<std::string> seen;
-  std::erase_if(found.words, [&](const Candidate& one) {
+  std::erase_if(found.words, [&](const Completion& one) {
     return !one.word.starts_with(words.back()) || !seen.insert(one.word).second;
   });
   return found;
 }
 
-std::string completion_text(const Candidates& candidates) {
-  std::string text = candidates.files ? "files\n" : "words\n";
-  for (const Candidate& one : candidates.words)
+std::string completion_text(const Completions& completions) {
+  std::string text = completions.files ? "files\n" : "words\n";
+  for (const Completion& one : completions.words)
     if (one.word.find_first_of("\n\t") == std::string::npos)
       text += fmt::format("{}\t{}\n", one.word, in_short(one.meaning));
   return text;

@@ -10,13 +10,13 @@
 namespace stepcast {
 
 /// A word that may come next, and its meaning in a few words.
-struct Candidate {
+struct Completion {
   std::string word, meaning;
 };
 
 /// The completions that fit at one place.
-struct Candidates {
-  std::vector<Candidate> words;
+struct Completions {
+  std::vector<Completion> words;
   bool files = false;  ///< names of files fit as well
 };
 
@@ -27,13 +27,13 @@ struct TypedPlace {
   std::string partial;             ///< the typed beginning of the value
   std::vector<std::string> words;  ///< all words before it, without the program's name
 };
-using KnownValues = std::function<Candidates(const TypedPlace&)>;
+using KnownValues = std::function<Completions(const TypedPlace&)>;
 
 /// @param words  those behind the program's name; the last one is to be completed, and may be empty
-/// @returns the candidates that begin with the last word
-Candidates complete(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known);
+/// @returns the completions that begin with the last word
+Completions complete(const CLI::App& app, const std::vector<std::string>& words, const KnownValues& known);
 
 /// As the scripts in completions/ read it: "files" or "words", then a line for each: word, tab, meaning.
-std::string completion_text(const Candidates& candidates);
+std::string completion_text(const Completions& completions);
 
 }  // namespace stepcast

@@ -14,8 +14,8 @@ namespace stepcast {
 namespace {
 
 /// Everything on a shelf; on all shelves for "".
-std::vector<Candidate> on_shelf(const std::string& shelf) {
-  std::vector<Candidate> names;
+std::vector<Completion> on_shelf(const std::string& shelf) {
+  std::vector<Completion> names;
   for (const CatalogueEntry& entry : catalogue(default_library()))
     if (shelf.empty() || entry.shelf == shelf)
       names.push_back({entry.name.substr(entry.shelf == "algorithms" ? entry.name.find('/') + 1 : 0), entry.meaning});
@@ -23,8 +23,8 @@ std::vector<Candidate> on_shelf(const std::string& shelf) {
 }
 
 /// Shipped scenarios by name alone: reading them all takes longer than a key press should.
-std::vector<Candidate> scenario_names() {
-  std::vector<Candidate> names;
+std::vector<Completion> scenario_names() {
+  std::vector<Completion> names;
   for (const std::string& name : names_of_files(json_files(default_library()))) names.push_back({name, ""});
   return names;
 }
@@ -42,8 +42,8 @@ Study study_on(const TypedPlace& asked) {
 }
 
 /// "workers=16" of all axes, or "workers" alone.
-std::vector<Candidate> axes_of(const TypedPlace& asked, bool with_values) {
-  std::vector<Candidate> found;
+std::vector<Completion> axes_of(const TypedPlace& asked, bool with_values) {
+  std::vector<Completion> found;
   const Study study = study_on(asked);
   for (std::size_t axis = 0; axis < study.axes.size(); ++axis) {
     if (!with_values) found.push_back({study.axes[axis], ""});
@@ -53,14 +53,14 @@ std::vector<Candidate> axes_of(const TypedPlace& asked, bool with_values) {
   return found;
 }
 
-std::vector<Candidate> goals() {
-  std::vector<Candidate> names;
+std::vector<Completion> goals() {
+  std::vector<Completion> names;
   for (const Metric& metric : metrics())
     if (!metric.compared.goal.empty()) names.push_back({std::string(metric.compared.goal), metric.meaning});
   return names;
 }
 
-Candidates argument_values(const TypedPlace& asked) {
+Completions argument_values(const TypedPlace& asked) {
   if (asked.command == "list" || asked.command == "schema") return {};  // their checks have all names
   if (asked.command == "merge") return {.words = {}, .files = true};
   if (asked.command == "validate" || asked.command == "fit") return {.words = on_shelf("suites"), .files = true};
@@ -68,7 +68,7 @@ Candidates argument_values(const TypedPlace& asked) {
   return {.words = scenario_names(), .files = true};
 }
 
-Candidates values(const TypedPlace& asked) {
+Completions values(const TypedPlace& asked) {
   static const std::map<std::string, std::string> kShelves = {
       {"--workload", "workloads"},  {"--cluster", "clusters"}, {"--stack", "stacks"}, {"--compressor", "compressors"},
       {"--strategy", "strategies"}, {"--profile", "profiles"}, {"--gpu", "profiles"}};
@@ -85,7 +85,7 @@ Candidates values(const TypedPlace& asked) {
 
 }  // namespace
 
-Candidates known_values(const TypedPlace& asked) {
+Completions known_values(const TypedPlace& asked) {
   try {
     return values(asked);
   } catch (const std::exception&) {

@@ -5,7 +5,7 @@
 
 namespace stepcast {
 
-/// Names, JSON pointers, metrics, and axes of the study on the line. Never throws: a fault has no candidates.
-Candidates known_values(const TypedPlace& asked);
+/// Names, JSON pointers, metrics, and axes of the study on the line. Never throws: a fault has no completions.
+Completions known_values(const TypedPlace& asked);
 
 }  // namespace stepcast

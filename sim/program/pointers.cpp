@@ -34,8 +34,8 @@ class PointerWalk {
   }
 
   /// Fixed values here, each with its meaning.
-  [[nodiscard]] std::vector<Candidate> values() const {
-    std::vector<Candidate> all;
+  [[nodiscard]] std::vector<Completion> values() const {
+    std::vector<Completion> all;
     for (const Json* node : at_)
       for (const auto& [value, meaning] : values_of(*node)) all.push_back({value, meaning});
     return all;
@@ -70,8 +70,8 @@ std::string shelf_of_field(const std::string& name) {
   return "";
 }
 
-std::vector<Candidate> values_at(const PointerWalk& walk, const std::string& name) {
-  std::vector<Candidate> values = walk.values();
+std::vector<Completion> values_at(const PointerWalk& walk, const std::string& name) {
+  std::vector<Completion> values = walk.values();
   const std::string shelf = shelf_of_field(name);
   if (shelf.empty() || shelf == "scenarios" || shelf == "suites") return values;
   for (const CatalogueEntry& entry : catalogue(default_library()))
@@ -81,8 +81,8 @@ std::vector<Candidate> values_at(const PointerWalk& walk, const std::string& nam
 
 }  // namespace
 
-Candidates pointers_at(const std::string& partial, bool with_values) {
-  Candidates found;
+Completions pointers_at(const std::string& partial, bool with_values) {
+  Completions found;
   const auto equals = partial.find('=');
   const std::string pointer = partial.substr(0, equals);
   if (!pointer.empty() && pointer.front() != '/') return found;
@@ -95,7 +95,7 @@ Candidates pointers_at(const std::string& partial, bool with_values) {
   if (equals != std::string::npos) {
     if (!with_values) return found;
     walk.step(name = pointer.substr(std::min(from, pointer.size())));
-    for (const Candidate& value : values_at(walk, name))
+    for (const Completion& value : values_at(walk, name))
       found.words.push_back({pointer + "=" + value.word, value.meaning});
     return found;
   }

@@ -11,6 +11,6 @@ namespace stepcast {
 /// "/cluster/workers=" takes a value.
 /// @param partial      "/cluster/wo"
 /// @param with_values  behind "=" choices and names of parts: "/strategy/kind=gossip", "/cluster=dgx-h100"
-Candidates pointers_at(const std::string& partial, bool with_values);
+Completions pointers_at(const std::string& partial, bool with_values);
 
 }  // namespace stepcast
