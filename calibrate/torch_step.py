@@ -40,6 +40,10 @@ def build(torch, shape, batch, where):
             return [torch.randn(batch, *dims, dtype=dtype, device=device, requires_grad=True)]
         return make
 
+    def inputs_of(*widths):
+        """An input for each width."""
+        return lambda dtype, device: [one for width in widths for one in dense(width)(dtype, device)]
+
     def indices(count, *dims):
         return lambda device: torch.randint(count, (batch, *dims), device=device)
 
@@ -104,15 +108,10 @@ def build(torch, shape, batch, where):
         module = nn.AvgPool2d(window, stride, padding) if of("function", "max") == "average" else nn.MaxPool2d(window, stride, padding)
         return module, dense(shape["channels"], *shape["input"])
     if kind in ("add", "multiply"):
-        def pair(dtype, device):
-            return [torch.randn(batch, shape["elements"], dtype=dtype, device=device, requires_grad=True) for _ in range(2)]
-        return Call((lambda a, b: a + b) if kind == "add" else (lambda a, b: a * b)), pair
+        return Call((lambda a, b: a + b) if kind == "add" else (lambda a, b: a * b)), inputs_of(shape["elements"], shape["elements"])
     if kind == "concat":
         half = shape["elements"] // 2
-
-        def halves(dtype, device):
-            return [torch.randn(batch, n, dtype=dtype, device=device, requires_grad=True) for n in (shape["elements"] - half, half)]
-        return Call(lambda a, b: torch.cat([a, b], 1)), halves
+        return Call(lambda a, b: torch.cat([a, b], 1)), inputs_of(shape["elements"] - half, half)
     if kind == "softmax_loss":
         rows, classes = of("rows", 1), shape["classes"]
         labels = indices(classes, rows)

@@ -137,12 +137,14 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
     if (const std::string reason = reason_to_leave_out(group, samples, base, rates); reason.empty())
       groups.push_back(group);
     else result.left_out.push_back(fmt::format("{}: {}", text_of(group), reason));
-  const auto has_products = [&](const KernelModel& old) {
-    return old.kind == KernelKind::product && std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
-             return group.kind == old.kind && group.dtype == old.dtype;
-           });
+  const auto is_replaced = [&](const KernelModel& old) {
+    return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+      if (group.kind != old.kind || group.dtype != old.dtype) return false;
+      const std::optional<KernelPass> pass = pass_served(group, groups);
+      return old.kind == KernelKind::product || !pass || pass == old.pass;  // new products serve all passes
+    });
   };
-  std::erase_if(profile.kernel_models, has_products);  // the new ones serve all passes
+  std::erase_if(profile.kernel_models, is_replaced);
   for (const Group& group : groups) {
     const KernelKind kind = group.kind;
     const Dtype dtype = group.dtype;
@@ -158,9 +160,6 @@ Import import_kernels(const DeviceProfile& base, const std::vector<KernelRow>& r
       model.source += fmt::format("; so few times leave {} of its constants assumed", fitted.assumed);
     if (options.measured_on) move_rates(model, rates, base);
     if (options.keeps_launch) model.launch = base.launch_overhead.value;
-    std::erase_if(profile.kernel_models, [&](const KernelModel& old) {
-      return old.kind == kind && old.dtype == dtype && (!model.pass || old.pass == model.pass);
-    });
     result.kinds.push_back({kind, dtype, model.pass, samples.size(), fitted.held_out});
     profile.kernel_models.push_back(std::move(model));
   }

@@ -11,15 +11,15 @@
 // processors, and few leave some idle (Dao 2023, section 3.2). The 128 is assumed. A part of a block counts as a part, so
 // that times are smooth.
 //
-// Kinds bound by memory have their halves in b instead. Batch norm has its channels as m, other norms have rows of width
-// k as m. A block takes one of them, and few blocks do not draw the whole bandwidth (measured on an H200,
-// docs/device-profiles.md). A block of a short row spends its time on sums and not on bytes. Norms also read their rows
-// again, and short rows are then still in a processor's cache. Norms read the part `again` of their bytes twice (1/3
-// forward, 2/5 backward). The memory moves
+// Kinds bound by memory have their halves in b instead. Batch norm has its channels as m. Other norms have their rows as m
+// and the width of these as k. A block takes one of them, and few blocks do not draw the whole bandwidth (measured on an
+// H200, docs/device-profiles.md). A block of a short row spends its time on sums and not on bytes. Norms read the part
+// `again` of their bytes twice (1/3 forward, 2/5 backward). Short rows are then still in a processor's cache, so the
+// memory moves a part of `again` alone:
 //
 //     again · x/(1 + x),   x = (k/cached_k)^8
 //
-// of it. Blocks fill a processor's cache at once, so the change is sharp. By bytes read and written once, an A100's norms
+// Blocks fill a processor's cache at once, so the change is sharp. By bytes read and written once, an A100's norms
 // of many rows draw 1530 GB/s at 2,048 elements, 1150 at 4,096 and 1070 from 5,120 on (NeuSight's times in fp32). Its
 // processors have 192 KB for 16 blocks of 128 threads.
 //

@@ -135,7 +135,8 @@ Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKerne
     return find_model(profile, kernel.kind, pass, dtype) != nullptr;
   });
   if (!has_model) return roofline(sum_of(kernels), profile, dtype, efficiency);
-  DevicePeaks device{{}, profile.memory_bandwidth.value, profile.processors ? profile.processors->value : 0};
+  const FlopsPerSecond own_peak = peak_of(profile, dtype);
+  DevicePeaks device{own_peak, profile.memory_bandwidth.value, profile.processors ? profile.processors->value : 0};
   Seconds sum{};
   for (const LayerKernel& kernel : kernels) {
     const KernelModel* model = find_model(profile, kernel.kind, pass, dtype);
@@ -144,7 +145,8 @@ Seconds modelled_time(const DeviceProfile& profile, const std::vector<LayerKerne
       continue;
     }
     // A model's shares refer to the peak of its own type.
-    device.peak = peak_of(profile, find_peak(profile, model->dtype) ? model->dtype : dtype);
+    const PeakRate* peak = find_peak(profile, model->dtype);
+    device.peak = peak ? peak->rate : own_peak;
     device.sustained = profile.sustained ? profile.sustained->of(*model) : 1;
     sum += kernel_time(*model, kernel, device);
   }

@@ -119,11 +119,10 @@ class Transfer {
     if (is_streaming(model.kind)) {
       time = stream_.time(model.memory_share * (measured_.memory_bandwidth.value / from_.memory_bandwidth.value));
       model.memory_share /= time * stream_.bandwidth;
-      if (model.half_m) *model.half_m /= time * (from_.clock && to_.clock ? clock_ : stream_.bandwidth);
     }
-    if (model.kind == KernelKind::norm)
+    if (model.kind == KernelKind::norm || model.kind == KernelKind::batch_norm)
       for (auto* half : {&model.half_m, &model.half_k})
-        if (*half) **half *= from_.clock && to_.clock ? stream_.bandwidth / clock_ : 1.0;
+        if (*half) **half /= time * (from_.clock && to_.clock ? clock_ : stream_.bandwidth);
     if (model.kind == KernelKind::pool) model.share *= stream_.processors / ratio_of(model.dtype).value_or(1);
     model.spread = widened(model.spread.value_or(0), reach(1_s, 1_s * time, {}, ratio_of(model.dtype)));
   }

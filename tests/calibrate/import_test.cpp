@@ -61,6 +61,12 @@ std::vector<KernelRow> products_by(const KernelModel& truth, int weights, double
   return rows;
 }
 
+/// A forward pass in fp32 whose time is that of `truth`.
+KernelRow row_by(const KernelModel& truth, const LayerShape& shape, Count family) {
+  const Seconds time = kernel_time(truth, kernels_of(shape, 1, Dtype::fp32).forward.front(), kDevice);
+  return {"lab", Dtype::fp32, shape, 1, KernelPass::forward, std::to_string(family), time};
+}
+
 KernelModel product_truth() {
   KernelModel truth;
   truth.launch = 6_us;
@@ -409,14 +415,8 @@ TEST_CASE("a pool's times give its operations a share of the peak") {
   truth.bend = 2;
   std::vector<KernelRow> rows;
   for (const Count window : {1, 2, 3, 5, 7})
-    for (const Count channels : {16, 64, 256, 1024, 4096}) {
-      KernelRow row{
-          "lab", Dtype::fp32,         Pool{PoolFunction::max, channels, {window, window}, 1, {0, 0}, {56, 56}},
-          1,     KernelPass::forward, std::to_string(window),
-          {}};
-      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice);
-      rows.push_back(row);
-    }
+    for (const Count channels : {16, 64, 256, 1024, 4096})
+      rows.push_back(row_by(truth, Pool{PoolFunction::max, channels, {window, window}, 1, {0, 0}, {56, 56}}, window));
   const KernelModel model = import_kernels(base(), rows, {"lab", "", "test"}).profile.kernel_models.at(0);
   CHECK(model.launch.si() == Approx(5e-6).epsilon(0.01));
   CHECK(model.share == Approx(0.004).epsilon(0.01));
@@ -434,11 +434,8 @@ TEST_CASE("norms of short, few and wide rows give the constants of all three") {
   truth.cached_k = 3000;
   std::vector<KernelRow> rows;
   for (const Count width : {64, 256, 768, 1024, 2048, 4096, 8192, 16384})
-    for (const Count number : {128, 512, 2048, 8192, 32768}) {
-      KernelRow row{"lab", Dtype::fp32, LayerNorm{width, number}, 1, KernelPass::forward, std::to_string(width), {}};
-      row.time = kernel_time(truth, kernels_of(row.shape, 1, Dtype::fp32).forward.front(), kDevice);
-      rows.push_back(row);
-    }
+    for (const Count number : {128, 512, 2048, 8192, 32768})
+      rows.push_back(row_by(truth, LayerNorm{width, number}, width));
   const Import import = import_kernels(base(), rows, {"lab", "", "test"});
   const KernelModel& model = import.profile.kernel_models.at(0);
   CHECK(model.launch.si() == Approx(4e-6).epsilon(0.01));
